@@ -3,6 +3,8 @@
 //
 // Encodings only: nothing here depends on a configuration.
 
+// A package states all of its constants, whichever of them a design uses.
+// verilator lint_off UNUSEDPARAM
 package bm_pkg;
 
   localparam int INSTR_W = 256;
@@ -71,7 +73,7 @@ package bm_pkg;
     logic [3:0] wait0_n;
     logic [4:0] wait0_id;
     logic [0:0] each;
-    logic [1:0] instance;
+    logic [1:0] instance_;
     logic [4:0] opcode;
   } instr_header_t;
 
@@ -98,13 +100,13 @@ package bm_pkg;
     logic [3:0] wait0_n;
     logic [4:0] wait0_id;
     logic [0:0] each;
-    logic [1:0] instance;
+    logic [1:0] instance_;
     logic [4:0] opcode;
   } instr_load_t;
 
   typedef struct packed {
     logic [60:0] reserved;
-    logic [0:0] packed;
+    logic [0:0] packed_;
     logic [27:0] outer_stride;
     logic [27:0] inner_stride;
     logic [23:0] row_stride;
@@ -124,7 +126,7 @@ package bm_pkg;
     logic [3:0] wait0_n;
     logic [4:0] wait0_id;
     logic [0:0] each;
-    logic [1:0] instance;
+    logic [1:0] instance_;
     logic [4:0] opcode;
   } instr_weights_mem_t;
 
@@ -150,7 +152,7 @@ package bm_pkg;
     logic [3:0] wait0_n;
     logic [4:0] wait0_id;
     logic [0:0] each;
-    logic [1:0] instance;
+    logic [1:0] instance_;
     logic [4:0] opcode;
   } instr_weights_sp_t;
 
@@ -194,7 +196,7 @@ package bm_pkg;
     logic [3:0] wait0_n;
     logic [4:0] wait0_id;
     logic [0:0] each;
-    logic [1:0] instance;
+    logic [1:0] instance_;
     logic [4:0] opcode;
   } instr_matmul_t;
 
@@ -229,7 +231,7 @@ package bm_pkg;
     logic [3:0] wait0_n;
     logic [4:0] wait0_id;
     logic [0:0] each;
-    logic [1:0] instance;
+    logic [1:0] instance_;
     logic [4:0] opcode;
   } instr_requant_t;
 
@@ -265,7 +267,7 @@ package bm_pkg;
     logic [3:0] wait0_n;
     logic [4:0] wait0_id;
     logic [0:0] each;
-    logic [1:0] instance;
+    logic [1:0] instance_;
     logic [4:0] opcode;
   } instr_add_t;
 
@@ -307,7 +309,7 @@ package bm_pkg;
     logic [3:0] wait0_n;
     logic [4:0] wait0_id;
     logic [0:0] each;
-    logic [1:0] instance;
+    logic [1:0] instance_;
     logic [4:0] opcode;
   } instr_maxpool_t;
 
@@ -349,7 +351,7 @@ package bm_pkg;
     logic [3:0] wait0_n;
     logic [4:0] wait0_id;
     logic [0:0] each;
-    logic [1:0] instance;
+    logic [1:0] instance_;
     logic [4:0] opcode;
   } instr_avgpool_t;
 
@@ -375,8 +377,9 @@ package bm_pkg;
     logic [3:0] wait0_n;
     logic [4:0] wait0_id;
     logic [0:0] each;
-    logic [1:0] instance;
+    logic [1:0] instance_;
     logic [4:0] opcode;
   } instr_store_t;
 
 endpackage
+// verilator lint_on UNUSEDPARAM

@@ -12,19 +12,30 @@ from pathlib import Path
 
 from beatmatch.isa.fields import (
     BASE_REGISTERS,
+    ENGINE_OF,
+    HEADER,
     INSTRUCTION_BITS,
     LAYOUTS,
     LEGAL_SPACES,
     SEMAPHORES,
     Engine,
     Error,
+    Field,
     Format,
     Opcode,
     Space,
 )
-from beatmatch.isa.fields import ENGINE_OF, HEADER
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+SV_KEYWORDS = frozenset({"instance", "packed"})
+"""Field names that SystemVerilog keeps for itself; members of the structs get an underscore behind them."""
+
+
+def _member(field: Field) -> str:
+    name = field.name + "_" * (field.name in SV_KEYWORDS)
+    return f"    logic [{field.width - 1}:0] {name};"
 
 
 def _camel(name: str) -> str:
@@ -40,7 +51,7 @@ def _struct(opcode: Opcode) -> list[str]:
     layout = LAYOUTS[opcode]
     reserved = INSTRUCTION_BITS - sum(field.width for field in layout)
     rows = [f"    logic [{reserved - 1}:0] reserved;"] if reserved else []
-    rows += [f"    logic [{field.width - 1}:0] {field.name};" for field in reversed(layout)]
+    rows += [_member(field) for field in reversed(layout)]
     return ["  typedef struct packed {", *rows, f"  }} instr_{opcode.name.lower()}_t;", ""]
 
 
@@ -52,6 +63,8 @@ def package() -> str:
         "//",
         "// Encodings only: nothing here depends on a configuration.",
         "",
+        "// A package states all of its constants, whichever of them a design uses.",
+        "// verilator lint_off UNUSEDPARAM",
         "package bm_pkg;",
         "",
         f"  localparam int INSTR_W = {INSTRUCTION_BITS};",
@@ -66,13 +79,12 @@ def package() -> str:
     lines += _enum("space_e", "Space", 2, Space)
     lines += _enum("format_e", "Fmt", 4, Format)
     lines += _enum("error_e", "Err", 8, Error)
-    header = [field for field in HEADER]
     lines += ["  // The fields that every instruction starts with, at bit 0."]
-    lines += ["  typedef struct packed {", *[f"    logic [{field.width - 1}:0] {field.name};" for field in reversed(header)]]
+    lines += ["  typedef struct packed {", *[_member(field) for field in reversed(HEADER)]]
     lines += ["  } instr_header_t;", ""]
     for opcode in Opcode:
         lines += _struct(opcode)
-    lines += ["endpackage", ""]
+    lines += ["endpackage", "// verilator lint_on UNUSEDPARAM", ""]
     return "\n".join(lines)
 
 
