@@ -127,7 +127,6 @@ def build(
         directory.mkdir()
         if sim == "verilator":
             files, arguments = _verilator(directory, top, sources, c_sources, expose, random_state)
-            arguments += ["--trace"] if waves else []
         else:
             files, arguments = _icarus(directory, top, sources, waves)
         log = directory / "build.log"
@@ -272,19 +271,20 @@ def _passed(xml: Path, what: str, log: Path) -> tuple[TestResult, ...]:
     """The tests of a results file. Raises SimulationError if one failed or there is none."""
     if not xml.exists():
         raise SimulationError(_report(f"The simulator died before its tests ended: {what}", log))
-    cases = [case for case in ElementTree.parse(xml).iter("testcase") if case.get("name")]
-    failed = [c.get("name") for c in cases if c.find("failure") is not None or c.find("error") is not None]
-    if failed:
-        raise SimulationError(_report(f"{', '.join(failed)} failed: {what}", log))
+    cases = list(ElementTree.parse(xml).iter("testcase"))
+    bad = [c.get("name") for c in cases if {"failure", "error"} & {child.tag for child in c}]
+    if bad:
+        raise SimulationError(_report(f"{', '.join(bad)} failed: {what}", log))
     passed = [case for case in cases if case.find("skipped") is None]
     if not passed:
         raise SimulationError(_report(f"No test ran: {what}", log))
-    return tuple(
-        TestResult(
-            case.get("name"), float(case.get("time", 0)), float(case.get("sim_time_ns", 0))
-        )
-        for case in passed
-    )
+    return tuple(_result(case) for case in passed)
+
+
+def _result(case: ElementTree.Element) -> TestResult:
+    values = {item.get("name"): item.get("value") for item in case.iter("property")}
+    sim_time = float(values.get("sim_time_duration", 0))
+    return TestResult(case.get("name"), float(case.get("time")), sim_time)
 
 
 def _report(sentence: str, log: Path) -> str:

@@ -65,9 +65,8 @@ def stamp(verilator: str | None) -> str:
 
 def install_packages() -> None:
     """Make the virtual environment if needed and install what pyproject.toml names, as pinned."""
-    works = PYTHON.exists() and not subprocess.run([PYTHON, "-m", "pip", "--version"],
-                                                   capture_output=True).returncode
-    if not works:
+    probe = [PYTHON, "-m", "pip", "--version"]
+    if not PYTHON.exists() or subprocess.run(probe, capture_output=True).returncode:
         print(f"Making {VENV.relative_to(ROOT)} with Python {sys.version.split()[0]}", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=True)
     print("Installing the pinned packages (600 MB on disk)", flush=True)

@@ -103,6 +103,7 @@ def _apt_prefix() -> list[str] | None:
         return None
     if os.geteuid() == 0:
         return []
-    if _on_path("sudo") and not subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode:
-        return ["sudo", "-n"]
+    sudo = ["sudo", "-n"]  # never asks for a password
+    if _on_path("sudo") and subprocess.run([*sudo, "true"], capture_output=True).returncode == 0:
+        return sudo
     return None
