@@ -25,6 +25,7 @@ from beatmatch.isa.fields import (
     Opcode,
     Space,
 )
+from beatmatch.stimulus import sv_include
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -124,6 +125,7 @@ def _table(layout, skip: int = 0) -> list[str]:
 OUTPUTS = {
     "rtl/bm_pkg.sv": package,
     "docs/isa_tables.md": isa_tables,
+    "tb/lockstep/bm_stimulus.svh": sv_include,
 }
 """Path from the repository root, and the function that gives its text."""
 
