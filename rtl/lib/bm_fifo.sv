@@ -50,7 +50,7 @@ module bm_fifo #(
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always @(posedge clk_i) begin
     if (rst_ni) begin
       // no overflow, no underflow
       assert (!push_i || count_q != COUNT_W'(DEPTH));

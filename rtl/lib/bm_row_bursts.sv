@@ -145,7 +145,7 @@ module bm_row_bursts #(
   assign open_bytes_o = begun_bytes_q;
   assign list_count_o = 7'(list_count);
 
-  always_ff @(posedge clk_i) begin
+  always @(posedge clk_i) begin
     if (rst_ni) begin
       // an answer has a burst; rows are aligned and not empty
       assert (!answered_i || inflight_q != '0);
