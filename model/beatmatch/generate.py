@@ -122,9 +122,23 @@ def _table(layout, skip: int = 0) -> list[str]:
     return [*lines, ""]
 
 
+def _csr(name: str):
+    """A generator of `beatmatch.generate_csr`, imported only when called: it needs systemrdl-compiler."""
+
+    def build() -> str:
+        from beatmatch import generate_csr
+
+        return getattr(generate_csr, name)()
+
+    return build
+
+
 OUTPUTS = {
     "rtl/bm_pkg.sv": package,
     "docs/isa_tables.md": isa_tables,
+    "rtl/host/bm_csr_pkg.sv": _csr("package"),
+    "model/beatmatch/csr.py": _csr("python_module"),
+    "docs/csr_tables.md": _csr("tables"),
     "tb/lockstep/bm_stimulus.svh": sv_include,
 }
 """Path from the repository root, and the function that gives its text."""
