@@ -70,7 +70,7 @@ def install_packages() -> None:
         print(f"Making {VENV.relative_to(ROOT)} with Python {sys.version.split()[0]}", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=True)
     print("Installing the pinned packages (600 MB on disk)", flush=True)
-    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--use-pep517"]
     extras = ["--constraint", "constraints.txt", "--editable", ".[sim,dev,synth]"]
     if subprocess.run([*pip, *extras], cwd=ROOT).returncode:
         raise SystemExit("pip could not install the packages of pyproject.toml; its reason is above.")
