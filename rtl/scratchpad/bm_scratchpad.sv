@@ -133,7 +133,7 @@ module bm_scratchpad #(
 
 `ifndef SYNTHESIS
   // The priorities that the engines rely on: nobody can take the place of these two.
-  always_ff @(posedge clk_i) begin
+  always @(posedge clk_i) begin
     if (matmul_req_valid_i) assert (rgrant[0]);
     if (vector_wvalid_i) assert (wgrant[0]);
   end
