@@ -62,7 +62,34 @@ def package() -> str:
                 value = field.get_property("reset")
                 lines.append(f"  localparam int {name}_{field.inst_name.upper()}_VALUE = {value};")
         lines.append("")
-    return "\n".join([*lines, "endpackage", "// verilator lint_on UNUSEDPARAM", ""])
+    lines += [
+        "  // Whether a register is at this address.",
+        "  function automatic logic csr_mapped(input logic [11:0] address);",
+        f"    return {_mapped()};",
+        "  endfunction",
+        "",
+        "endpackage",
+        "// verilator lint_on UNUSEDPARAM",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _mapped() -> str:
+    """The address ranges that hold registers, as a SystemVerilog expression."""
+    ranges: list[list[int]] = []
+    for node in registers():
+        address, count, stride = _place(node)
+        end = address + count * stride
+        if ranges and ranges[-1][1] == address:
+            ranges[-1][1] = end
+        else:
+            ranges.append([address, end])
+    terms = [
+        f"(address < 12'h{end:03X})" if start == 0 else f"(address >= 12'h{start:03X} && address < 12'h{end:03X})"
+        for start, end in ranges
+    ]
+    return "\n        || ".join(terms)
 
 
 def python_module() -> str:

@@ -127,5 +127,13 @@ package bm_csr_pkg;
   localparam int CSR_SIZE_BYTES_LSB = 0;
   localparam int CSR_SIZE_BYTES_WIDTH = 64;
 
+  // Whether a register is at this address.
+  function automatic logic csr_mapped(input logic [11:0] address);
+    return (address < 12'h024)
+        || (address >= 12'h040 && address < 12'h054)
+        || (address >= 12'h080 && address < 12'h0C0)
+        || (address >= 12'h100 && address < 12'h200);
+  endfunction
+
 endpackage
 // verilator lint_on UNUSEDPARAM
