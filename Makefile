@@ -16,7 +16,7 @@ PYTHON ?= python3
 SIM    ?= verilator
 N      ?= 100
 TESTS  ?= tests
-export SIM WAVES COCOTB_RANDOM_SEED CONFIG BENCH
+export SIM  # the others reach the tools as they are: make exports what its command line sets
 
 VENV_PYTHON := .venv/bin/python
 RUN_MODULE  := $(VENV_PYTHON) -m

@@ -10,7 +10,6 @@ cocotb's `Clock`; sample and drive at `FallingEdge`, which means the same on bot
 """
 
 import hashlib
-import os
 import shutil
 import sys
 import tempfile
@@ -103,7 +102,7 @@ def build(
     if sim == "icarus" and c_sources:
         raise ValueError("Icarus Verilog has no DPI: c_sources needs sim='verilator'.")
     parameters, defines = dict(parameters or {}), dict(defines or {})
-    waves = os.environ.get("WAVES", "0") not in ("", "0") if waves is None else waves
+    waves = toolchain.variable("WAVES", "0") != "0" if waves is None else waves
     sources = [Path(path).resolve() for path in sources]
     c_sources = [Path(path).resolve() for path in c_sources]
 
@@ -210,7 +209,7 @@ def run(
 
     Raises SimulationError with the log's tail if a test fails, the simulator dies, or no test ran.
     """
-    seed = int(os.environ.get("COCOTB_RANDOM_SEED", 1)) if seed is None else seed
+    seed = toolchain.base_seed() if seed is None else seed
     temporary = directory is None
     if temporary:
         runs = toolchain.SIM_BUILD / "runs"

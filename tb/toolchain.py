@@ -32,6 +32,19 @@ def rtl_sources() -> list[Path]:
     return [listing.parent / line for line in lines if line]
 
 
+def variable(name: str, default: str) -> str:
+    """An environment variable; set but empty counts as not set."""
+    return os.environ.get(name) or default
+
+
+def base_seed() -> int:
+    """COCOTB_RANDOM_SEED, else 1: the seed that all random streams derive from."""
+    seed = variable("COCOTB_RANDOM_SEED", "1")
+    if not seed.isdecimal():
+        raise ToolError(f"COCOTB_RANDOM_SEED is {seed!r}; it must be a decimal number, 0 or more.")
+    return int(seed)
+
+
 def search_path() -> str:
     """PATH with the virtual environment first: `make setup` puts the pinned tools there."""
     return os.pathsep.join([str(_VENV_BIN), os.environ.get("PATH", os.defpath)])

@@ -32,6 +32,18 @@ def test_it_runs_and_reports(sim):
     assert result.waves is None
 
 
+@pytest.mark.parametrize(("value", "seed"), [("", 1), ("12", 12)])
+def test_the_seed_comes_from_the_environment(monkeypatch, value, seed):
+    monkeypatch.setenv("COCOTB_RANDOM_SEED", value)
+    assert run_counter(counter("verilator")).seed == seed
+
+
+def test_a_seed_that_is_no_number_is_refused(monkeypatch):
+    monkeypatch.setenv("COCOTB_RANDOM_SEED", "lucky")
+    with pytest.raises(toolchain.ToolError, match="must be a decimal number"):
+        run_counter(counter("verilator"))
+
+
 def test_the_second_build_comes_from_the_cache(sim):
     first = counter(sim)
     second = counter(sim)
@@ -65,22 +77,22 @@ def test_workers_that_build_the_same_wait_for_one_of_them(sim, tmp_path):
         assert len(set(pool.map(work, range(3)))) == 1
 
 
-def test_a_failing_test_raises_with_seed_and_log(sim):
+def test_a_failing_test_raises_with_seed_and_log(sim, tmp_path):
     with pytest.raises(SimulationError) as raised:
-        run_counter(counter(sim), "fails", expect="failure", seed=11)
+        run_counter(counter(sim), "fails", expect="failure", seed=11, directory=tmp_path)
     assert "fails failed" in str(raised.value)
     assert "COCOTB_RANDOM_SEED=11" in str(raised.value)
     assert "planted fault" in str(raised.value)
 
 
-def test_a_run_without_tests_is_a_failure(sim):
+def test_a_run_without_tests_is_a_failure(sim, tmp_path):
     with pytest.raises(SimulationError, match="No test ran"):
-        run_counter(counter(sim), "no_such_test")
+        run_counter(counter(sim), "no_such_test", directory=tmp_path)
 
 
-def test_a_module_that_cannot_be_imported_is_a_failure(sim):
+def test_a_module_that_cannot_be_imported_is_a_failure(sim, tmp_path):
     with pytest.raises(SimulationError, match="no_such_bench"):
-        run(counter(sim), "tests.sim.no_such_bench")
+        run(counter(sim), "tests.sim.no_such_bench", directory=tmp_path)
 
 
 def test_a_source_that_does_not_compile_is_reported(sim, tmp_path):
