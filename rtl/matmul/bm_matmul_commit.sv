@@ -36,45 +36,51 @@ module bm_matmul_commit #(
 
   localparam int DEPTH = ROWS + COLS + 1;
   localparam int COUNT_W = $clog2(DEPTH + 4);
+  localparam int SLOT_W = $clog2(DEPTH + 1);
 
-  // one bit vector per property of a row; the youngest row at bit 0
+  // what a row does, the youngest at bit 0; where it goes is in memories, in the slot of the cycle of X
   logic [DEPTH-1:0] valid_q, add_q, end_q;
-  logic [DEPTH*ACC_AW-1:0] acc_q;
-  logic [DEPTH*37-1:0] info_q;
+  logic [ACC_AW-1:0] acc_mem [2**SLOT_W];
+  logic [36:0] retire_mem [2**SLOT_W];
+  logic [SLOT_W-1:0] slot_q, slot;
   logic [COUNT_W-1:0] count_q;
   logic [11:0] sig_q;
   logic retire_valid_q;
   logic [24:0] retire_q;
   logic retires;
 
+  assign slot = slot_q - SLOT_W'(DEPTH);  // of the row that commits
   assign acc_pre_valid_o = valid_q[DEPTH-2] && add_q[DEPTH-2];
-  assign acc_pre_addr_o = acc_q[(DEPTH-2)*ACC_AW+:ACC_AW];
+  assign acc_pre_addr_o = acc_mem[slot+SLOT_W'(1)];
   assign acc_valid_o = valid_q[DEPTH-1];
-  assign acc_addr_o = acc_q[(DEPTH-1)*ACC_AW+:ACC_AW];
-  assign acc_add_o = add_q[DEPTH-1];
+  assign acc_addr_o = acc_mem[slot];
+  assign acc_add_o = valid_q[DEPTH-1] && add_q[DEPTH-1];
   assign retires = end_q[DEPTH-1] && !halt_i;
 
   always_ff @(posedge clk_i) begin
+    if (edge_valid_i) acc_mem[slot_q] <= edge_acc_i;
+    if (edge_valid_i) retire_mem[slot_q] <= edge_retire_i;
+  end
+
+  always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
+      slot_q         <= '0;
       valid_q        <= '0;
       add_q          <= '0;
       end_q          <= '0;
-      acc_q          <= '0;
-      info_q         <= '0;
       count_q        <= '0;
       sig_q          <= '0;
       retire_valid_q <= 1'b0;
       retire_q       <= '0;
     end else begin
+      slot_q         <= slot_q + 1'b1;
       valid_q        <= {valid_q[DEPTH-2:0], edge_valid_i};
       add_q          <= {add_q[DEPTH-2:0], edge_add_i};
       end_q          <= {end_q[DEPTH-2:0], edge_end_i};
-      acc_q          <= {acc_q[(DEPTH-1)*ACC_AW-1:0], edge_acc_i};
-      info_q         <= {info_q[(DEPTH-1)*37-1:0], edge_retire_i};
       count_q        <= count_q + COUNT_W'(row_i) - COUNT_W'(acc_valid_o);
-      sig_q          <= retires ? info_q[(DEPTH-1)*37+25+:12] : '0;
+      sig_q          <= retires ? retire_mem[slot][36:25] : '0;
       retire_valid_q <= retires;
-      retire_q       <= retires ? info_q[(DEPTH-1)*37+:25] : '0;
+      retire_q       <= retires ? retire_mem[slot][24:0] : '0;
     end
   end
 

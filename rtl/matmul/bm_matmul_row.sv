@@ -61,29 +61,24 @@ module bm_matmul_row #(
 
   // Register k (0..4) of column c has the position k * PLANE + r * COLS + c and weighs 2 * position + 1: the
   // array adds the share of r, so that the rows stay one module.
-  if (TRACE) begin : gen_digest
-    logic [31:0] weighted, plain, planes, all, later;
-    always_comb begin
-      weighted = '0;
-      plain = '0;
-      planes = '0;
-      all = '0;
-      later = '0;
-      for (int c = 0; c < COLS; c++) begin
-        all = 32'($signed(activation_q[8*c+:8])) + 32'($signed(weight_q[8*c+:8])) + 32'($signed(shadow_q[8*c+:8]))
-            + 32'($signed(product_q[16*c+:16])) + sum_q[32*c+:32];
-        later = 32'($signed(weight_q[8*c+:8])) + (32'($signed(shadow_q[8*c+:8])) << 1)
-            + 32'd3 * 32'($signed(product_q[16*c+:16])) + (sum_q[32*c+:32] << 2);
-        weighted = weighted + (32'(2 * c) + 32'd1) * all;
-        plain = plain + all;
-        planes = planes + later;
-      end
+  function automatic logic [63:0] digest(
+    input logic [8*COLS-1:0] activation, input logic [8*COLS-1:0] weight, input logic [8*COLS-1:0] shadow,
+    input logic [16*COLS-1:0] product, input logic [32*COLS-1:0] sum);
+    /*verilator no_inline_task*/  // one copy of this code for all rows
+    logic [31:0] w, s, p, all, weighted, plain;
+    weighted = '0;
+    plain = '0;
+    for (int c = 0; c < COLS; c++) begin
+      w = 32'($signed(weight[8*c+:8]));
+      s = 32'($signed(shadow[8*c+:8]));
+      p = 32'($signed(product[16*c+:16]));
+      all = 32'($signed(activation[8*c+:8])) + w + s + p + sum[32*c+:32];
+      plain = plain + all;
+      weighted = weighted + 32'(2 * c + 1) * all + 32'(2 * PLANE) * (w + 2 * s + 3 * p + 4 * sum[32*c+:32]);
     end
-    assign digest_o = weighted + 32'(2 * PLANE) * planes;
-    assign digest_plain_o = plain;
-  end else begin : gen_no_digest
-    assign digest_o = '0;
-    assign digest_plain_o = '0;
-  end
+    return {plain, weighted};
+  endfunction
+
+  assign {digest_plain_o, digest_o} = TRACE ? digest(activation_q, weight_q, shadow_q, product_q, sum_q) : '0;
 
 endmodule

@@ -22,6 +22,14 @@ module bm_matmul_skew #(
 
   logic [32*LANES-1:0] lane_digest;
 
+  function automatic logic [31:0] digest(input logic [LANES*WIDTH-1:0] delays, input logic [31:0] factor);
+    /*verilator no_inline_task*/  // one copy of this code for all lanes
+    digest = '0;
+    for (int d = 0; d < LANES; d++) begin
+      digest = digest + (factor + 32'(2 * d)) * 32'($signed(delays[d*WIDTH+:WIDTH]));
+    end
+  endfunction
+
   for (genvar i = 0; i < LANES; i++) begin : gen_lane
     localparam int DEPTH = FALLING ? LANES - 1 - i : i;
     if (DEPTH == 0) begin : gen_wire
@@ -34,18 +42,8 @@ module bm_matmul_skew #(
         else delay_q <= (DEPTH * WIDTH)'({delay_q, data_i[i*WIDTH+:WIDTH]});
       end
       assign data_o[i*WIDTH+:WIDTH] = delay_q[(DEPTH-1)*WIDTH+:WIDTH];
-      if (TRACE) begin : gen_digest
-        logic [31:0] sum;
-        always_comb begin
-          sum = '0;
-          for (int d = 0; d < DEPTH; d++) begin
-            sum = sum + 32'(2 * (FIRST + i * LANES + d) + 1) * 32'($signed(delay_q[d*WIDTH+:WIDTH]));
-          end
-        end
-        assign lane_digest[32*i+:32] = sum;
-      end else begin : gen_no_digest
-        assign lane_digest[32*i+:32] = '0;
-      end
+      assign lane_digest[32*i+:32] =
+          TRACE ? digest((LANES * WIDTH)'(delay_q), 32'(2 * (FIRST + i * LANES) + 1)) : '0;
     end
   end
 
