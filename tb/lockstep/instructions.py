@@ -53,7 +53,9 @@ class InstructionTracker:
 
     def in_flight(self, engine: str, cycle: int) -> list[int]:
         """Sequence numbers that an engine has issued and not retired by the end of a cycle, oldest first."""
-        started = [int(c) for cycles, rows in self._dispatched for c, r in zip(cycles, rows, strict=True) if not r[0] & 0xFFFF]
+        started = [
+            int(c) for cycles, rows in self._dispatched for c, r in zip(cycles, rows, strict=True) if not r[0] & 0xFFFF
+        ]
         since = max((at for at in started if at <= cycle), default=0)
         wanted = 2 * ENGINES.index(engine)
         flying: list[int] = []

@@ -61,7 +61,9 @@ def find_place(config: Config, placed: PlacedSlot, expected: np.ndarray, actual:
         return Place("digest", slot_text(placed, expected), slot_text(placed, actual))
     left, right = int(expected[0]), int(actual[0])
     if slot.kind == "event" and (left ^ right) & VALID:
-        return Place("valid", slot_text(placed, expected), slot_text(placed, actual), *_header_row(placed, left | right))
+        return Place(
+            "valid", slot_text(placed, expected), slot_text(placed, actual), *_header_row(placed, left | right)
+        )
     shift = 0
     for name, width in slot.fields:
         mask = (1 << width) - 1
@@ -100,7 +102,9 @@ def _header_row(placed: PlacedSlot, header: int) -> tuple[int | None, int | None
     return (field_of(placed, header, "row"), None) if placed.slot.name in ("fifo_write", "shift") else (None, None)
 
 
-def _lane(config: Config, placed: PlacedSlot, header: int, data: str, word: int, byte: int) -> tuple[int | None, int | None]:
+def _lane(
+    config: Config, placed: PlacedSlot, header: int, data: str, word: int, byte: int
+) -> tuple[int | None, int | None]:
     """Row and column of a data byte."""
     station, name = placed.station, placed.slot.name
     if data != "data" or station in ("port", "load", "store"):

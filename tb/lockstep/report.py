@@ -119,7 +119,12 @@ class Divergence:
             rows.append(("also", "; ".join(self.also)))
         if self.config:
             rows.append(("configuration", " ".join(f"{key}={value}" for key, value in self.config.items())))
-        for label, value in (("simulator", self.sim), ("seed", self.seed), ("program", self.program), ("replay", self.replay)):
+        for label, value in (
+            ("simulator", self.sim),
+            ("seed", self.seed),
+            ("program", self.program),
+            ("replay", self.replay),
+        ):
             if value:
                 rows.append((label, value))
         for label, value in rows:

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cocotb test of the lockstep run: all programs of a job in one simulator process, one after the other."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from time import perf_counter
+
+import cocotb
+
+from beatmatch.config import Config
+from tb.lockstep import transport
+from tb.lockstep.compare import Comparator
+from tb.lockstep.job import JOB_VARIABLE, Item, Job, Result, Side, locate
+
+
+@cocotb.test()
+async def lockstep(dut):
+    """Run every program of the job; a divergence is a result, not an error of the test."""
+    job = Job.load(Path(os.environ[JOB_VARIABLE]))
+    for patch in job.patches:
+        locate(patch)()
+    config = job.configuration()
+    make_side = locate(job.side)
+    link = transport.make(dut, config)
+    with Path(job.results).open("a") as results:
+        for item in job.items:
+            result = await run_program(link, config, item, make_side(item.source, config))
+            results.write(result.line())
+            results.flush()
+            if result.divergence and job.stop:
+                break
+
+
+async def run_program(link: transport.Transport, config: Config, item: Item, side: Side) -> Result:
+    """One program on both sides, from reset to its end or to the first divergence."""
+    comparator = Comparator(config)
+    started = perf_counter()
+    model = simulator = 0.0
+    await link.reset()
+    blocks = iter(side.blocks())
+    while True:
+        before = perf_counter()
+        block = next(blocks, None)
+        between = perf_counter()
+        model += between - before
+        if block is None:
+            break
+        rows, expected = block
+        actual, unknown = await link.exchange(rows)
+        simulator += perf_counter() - between
+        if comparator.push(expected, actual, unknown):
+            break
+    found = comparator.finish()
+    return Result(
+        index=item.index,
+        cycles=comparator.cycles,
+        events=comparator.events,
+        digests=comparator.digests,
+        sha256=comparator.digest(),
+        seconds=perf_counter() - started,
+        model_seconds=model,
+        transport_seconds=simulator,
+        divergence=found.to_dict() if found else None,
+    )
