@@ -1,0 +1,504 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Micro-programs of weights, matmul and the accumulator, with their cycles derived by hand from docs/timing.md."""
+
+from __future__ import annotations
+
+from beatmatch.config import Config
+from beatmatch.isa import Opcode, make
+from tests.model.micro_memory import AR_AFTER_ISSUE, READ_AFTER_ISSUE, W_AFTER_ISSUE
+from tests.model.micro_terms import (
+    LOAD,
+    NARROW,
+    SMALL,
+    TINY,
+    WEIGHTS,
+    WIDE,
+    WRITE_LATENCY,
+    Micro,
+    fetch_end,
+    head,
+    load,
+    matmul,
+    micro,
+    padded,
+    signal,
+    store,
+    wait,
+    weights,
+)
+
+EDGE = 3  # a row generated in g: +1 request register, +2 data in the bank's register, +3 = X at the array's edge
+
+
+def commit(config: Config) -> int:
+    """Cycles from X, the row at the array's edge, to A, its write into the accumulator."""
+    return config.rows + config.cols + 1
+
+
+# In all programs of this file where load and weights share the port, the data beats come in the order of the ARs:
+# fetch, load, weights, each burst in its AR cycle + latency or right behind the beats before it.
+
+
+@micro(busy={20: 93, 50: 153})
+def matmul_one_row(latency: int) -> Micro:
+    """One tile, its rows strided in memory, and one activation row."""
+    c = TINY
+    m = Micro(c, latency, [load(4, **signal(0)), weights(c, packed=0, row_stride=8), matmul(c, 1, acc=5, **wait(0))])
+    m.starts()
+    ar = head(c, latency, 0) + AR_AFTER_ISSUE
+    m.sees("port.ar", ar, id=LOAD, len=0)
+    loaded = max(ar + latency, fetch_end(c, latency, 4)) + 1 + 1  # beat; +1 write; +1 retire
+    m.sees("load.retire", loaded, seq=0)
+    ar = head(c, latency, 1) + AR_AFTER_ISSUE
+    m.streams("port.ar", ar, 4, id=WEIGHTS, len=0)  # one row, one burst, one beat per cycle
+    first = ar + latency + 1  # output register = FIFO write register
+    m.streams("weights.fifo_write", first, 4, row=[0, 1, 2, 3], tile=0)
+    m.sees("weights.retire", first + 3 + 1, seq=1, iteration=0, last=1)
+    shift = first + 3 + 1  # F: the tile count is visible
+    m.streams("matmul.shift", shift, 4, row=[0, 1, 2, 3], tile=0)
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)  # g: shadow_full is visible the cycle after F
+    m.sees("matmul.issue", issue, seq=2, iteration=0, last=1)
+    m.sees("matmul.sp_read", row + 2, address=0)
+    m.sees("matmul.row", row + EDGE, acc=5, add=0, swap=1, pad=0)
+    write = row + EDGE + commit(c)
+    m.sees("accumulator.write", write, address=5, add=0, overflow=0)
+    m.sees("matmul.retire", write + 1, seq=2, iteration=0, last=1)
+    m.ends(write + 1)
+    return m
+
+
+@micro(busy={20: 104, 50: 164})
+def matmul_rows_as_tile(latency: int) -> Micro:
+    """M = R with a packed tile: one burst of the whole tile, eight rows in eight cycles."""
+    c = SMALL
+    m = Micro(c, latency, [load(64, **signal(0)), weights(c), matmul(c, 8, **wait(0))])
+    m.starts()
+    ar = head(c, latency, 0) + AR_AFTER_ISSUE
+    beat = max(ar + latency, fetch_end(c, latency, 4))
+    loaded = beat + 7 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
+    first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 8) + 1  # eight beats of load come first
+    m.streams("weights.fifo_write", first, 8, row=list(range(8)), tile=0)
+    shift = first + 7 + 1
+    m.streams("matmul.shift", shift, 8, row=list(range(8)), tile=0)
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    m.sees("matmul.issue", issue, seq=2)
+    m.streams("matmul.sp_read", row + 2, 8, address=list(range(8)))
+    m.streams("matmul.row", row + EDGE, 8, acc=list(range(8)), add=0, swap=[1] + [0] * 7)
+    write = row + EDGE + commit(c)
+    m.streams("accumulator.write", write, 8, address=list(range(8)))
+    m.sees("matmul.retire", write + 7 + 1, seq=2)
+    m.ends(write + 7 + 1)
+    return m
+
+
+@micro(busy={20: 112, 50: 172})
+def matmul_more_rows_than_tile(latency: int) -> Micro:
+    """M = 12 > R = 8, as three lines of four."""
+    c = SMALL
+    m = Micro(c, latency, [load(96, **signal(0)), weights(c), matmul(c, 4, y=3, height=3, src_pitch_y=4, **wait(0))])
+    m.starts()
+    ar = head(c, latency, 0) + AR_AFTER_ISSUE
+    beat = max(ar + latency, fetch_end(c, latency, 4))
+    loaded = beat + 11 + 1 + 1
+    first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 12) + 1
+    shift = first + 7 + 1
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    m.sees("matmul.issue", issue, seq=2)
+    m.streams("matmul.sp_read", row + 2, 12, address=list(range(12)))
+    m.streams("matmul.row", row + EDGE, 12, acc=list(range(12)))
+    write = row + EDGE + commit(c)
+    m.streams("accumulator.write", write, 12, address=list(range(12)))
+    m.sees("matmul.retire", write + 11 + 1, seq=2)
+    m.ends(write + 11 + 1)
+    return m
+
+
+@micro(busy={20: 107, 50: 167})
+def weights_zero_rows(latency: int) -> Micro:
+    """MB < C: rows of six bytes (two beats), two of four rows; the other two are zero rows without a beat."""
+    c = NARROW
+    tile = weights(c, packed=0, k_rows=2, n_lanes=6, row_stride=8)
+    m = Micro(c, latency, [load(4, **signal(0)), tile, matmul(c, 1, k_lanes=2, n_lanes=6, **wait(0))])
+    m.starts()
+    ar = head(c, latency, 0) + AR_AFTER_ISSUE
+    m.sees("port.ar", ar, id=LOAD, len=0)
+    loaded = max(ar + latency, fetch_end(c, latency, 4)) + 1 + 1
+    ar = head(c, latency, 1) + AR_AFTER_ISSUE
+    m.streams("port.ar", ar, 2, id=WEIGHTS, len=1)
+    beat = ar + latency  # four beats
+    m.sees("weights.fifo_write", beat + 2, row=0, tile=0)  # its second beat is beat+1; output register the cycle after
+    m.sees("weights.fifo_write", beat + 4, row=1, tile=0)
+    # row 1's last beat (beat+3) pops it; the zero row is at the head in beat+4, moves, and is written in beat+5
+    m.sees("weights.fifo_write", beat + 5, row=2, tile=0)
+    m.sees("weights.fifo_write", beat + 6, row=3, tile=0)
+    m.sees("weights.retire", beat + 7, seq=1)
+    shift = beat + 7
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    m.sees("matmul.issue", issue, seq=2)
+    m.sees("matmul.row", row + EDGE, acc=0, swap=1)
+    write = row + EDGE + commit(c)
+    m.sees("accumulator.write", write, address=0)
+    m.ends(write + 1)
+    return m
+
+
+@micro(busy={20: 99, 50: 159})
+def weights_zero_rows_wide(latency: int) -> Micro:
+    """MB > C: two rows of one beat each, then fourteen zero rows; the row list holds three, and two bursts fly."""
+    c = WIDE
+    tile = weights(c, packed=0, k_rows=2, row_stride=64)
+    m = Micro(c, latency, [load(16, **signal(0)), tile, matmul(c, 1, k_lanes=2, **wait(0))])
+    m.starts()
+    loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 2 + 1  # beat; +1 moves; +1 written; +1 retire
+    ar = head(c, latency, 1) + AR_AFTER_ISSUE
+    beat = ar + latency
+    m.sees("weights.fifo_write", beat + 2, row=0, tile=0)
+    # row 0 is popped in beat+1; row 1's beat waits until row 1 is at the head in beat+2; +2 as above
+    m.sees("weights.fifo_write", beat + 4, row=1, tile=0)
+    # row 1 moves and is popped in beat+3; zero row 2 is at the head in beat+4 with the beat register empty; +1
+    m.streams("weights.fifo_write", beat + 5, 14, row=list(range(2, 16)), tile=0)
+    last = beat + 5 + 13
+    m.sees("weights.retire", last + 1, seq=1)
+    shift = last + 1
+    m.streams("matmul.shift", shift, 16, row=list(range(16)), tile=0)
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    m.sees("matmul.issue", issue, seq=2)
+    write = row + EDGE + commit(c)
+    m.sees("accumulator.write", write, address=0)
+    m.ends(write + 1)
+    return m
+
+
+@micro(busy={20: 98, 50: 158})
+def weights_packed_wide(latency: int) -> Micro:
+    """MB = R*C: the whole tile is one beat, unpacked at one row per cycle."""
+    c = WIDE
+    m = Micro(c, latency, [load(16, **signal(0)), weights(c), matmul(c, 1, **wait(0))])
+    m.starts()
+    loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 2 + 1
+    m.sees("load.retire", loaded, seq=0)
+    first = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 2
+    m.streams("weights.fifo_write", first, 16, row=list(range(16)), tile=0)
+    shift = first + 15 + 1
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    m.sees("matmul.issue", issue, seq=2)
+    write = row + EDGE + commit(c)
+    m.sees("accumulator.write", write, address=0)
+    m.ends(write + 1)
+    return m
+
+
+@micro(busy={20: 94, 50: 154})
+def weights_from_scratchpad(latency: int) -> Micro:
+    """A tile of three rows and a zero row from the scratchpad; the zero row takes its cycle but reads nothing."""
+    c = TINY
+    tile = make(Opcode.WEIGHTS_SP, k_rows=3, n_lanes=4, row_stride=1, **wait(0))
+    m = Micro(c, latency, [load(20, **signal(0, 1)), tile, matmul(c, 1, src=4, k_lanes=3, **wait(1))])
+    m.starts()
+    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
+    loaded = beat + 4 + 1 + 1
+    issue = max(head(c, latency, 1), loaded + 1)
+    m.sees("weights.issue", issue, seq=1)
+    data = issue + 3  # +1 generated; +1 request register, granted; +1 data, written to the FIFO
+    m.streams("weights.sp_read", data, 3, address=[0, 1, 2])
+    m.streams("weights.fifo_write", data, 4, row=[0, 1, 2, 3], tile=0)
+    m.sees("weights.retire", data + 3 + 1, seq=1)
+    shift = data + 3 + 1
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    m.sees("matmul.issue", issue, seq=2)
+    m.sees("matmul.sp_read", row + 2, address=4)
+    write = row + EDGE + commit(c)
+    m.sees("accumulator.write", write, address=0)
+    m.ends(write + 1)
+    return m
+
+
+@micro(busy={20: 97, 50: 157})
+def accumulate_short_tiles(latency: int) -> Micro:
+    """M = 1 < R, two k tiles into one accumulator row: the second row follows R cycles after the first, and adds."""
+    c = TINY
+    m = Micro(c, latency, [load(8, **signal(0)), weights(c, inner=2), matmul(c, 1, kc=2, src_kc_stride=1, **wait(0))])
+    m.starts()
+    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
+    loaded = beat + 1 + 1 + 1
+    first = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 1  # two bursts of four beats, no gap
+    m.streams("weights.fifo_write", first, 8, row=[0, 1, 2, 3] * 2, tile=[0] * 4 + [1] * 4)
+    shift = first + 3 + 1
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    # next F: F + R; shadow_full clear in g+2; second tile's count visible
+    second_shift = max(shift + 4, row + 2, first + 7 + 1)
+    second_row = max(row + 1, second_shift + 1)
+    assert second_row == row + c.rows  # the tile interval is max(M, R)
+    m.streams("matmul.shift", shift, 4, row=[0, 1, 2, 3], tile=0)
+    m.streams("matmul.shift", second_shift, 4, row=[0, 1, 2, 3], tile=1)
+    m.sees("matmul.row", row + EDGE, acc=0, add=0, swap=1)
+    m.sees("matmul.row", second_row + EDGE, acc=0, add=1, swap=1)
+    write = second_row + EDGE + commit(c)
+    m.sees("accumulator.write", row + EDGE + commit(c), address=0, add=0)
+    m.sees("accumulator.write", write, address=0, add=1)
+    m.sees("matmul.retire", write + 1, seq=2)
+    m.ends(write + 1)
+    return m
+
+
+@micro(busy={20: 128, 50: 188})
+def accumulate_long_tiles(latency: int) -> Micro:
+    """M = 10 > R = 8, two k tiles: twenty rows in twenty cycles."""
+    c = SMALL
+    m = Micro(
+        c, latency, [load(160, **signal(0)), weights(c, inner=2), matmul(c, 10, kc=2, src_kc_stride=10, **wait(0))]
+    )
+    m.starts()
+    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
+    loaded = beat + 19 + 1 + 1
+    first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 20) + 1
+    m.streams("weights.fifo_write", first, 16, row=list(range(8)) * 2, tile=[0] * 8 + [1] * 8)
+    shift = first + 7 + 1
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    second_shift = max(shift + 8, row + 2, first + 15 + 1)
+    second_row = max(row + 10, second_shift + 1)
+    assert second_row == row + 10
+    m.streams("matmul.shift", shift, 8, row=list(range(8)), tile=0)
+    m.streams("matmul.shift", second_shift, 8, row=list(range(8)), tile=1)
+    adds = [0] * 10 + [1] * 10
+    swaps = ([1] + [0] * 9) * 2
+    m.streams("matmul.sp_read", row + 2, 20, address=list(range(20)))
+    m.streams("matmul.row", row + EDGE, 20, acc=list(range(10)) * 2, add=adds, swap=swaps)
+    write = row + EDGE + commit(c)
+    m.streams("accumulator.write", write, 20, address=list(range(10)) * 2, add=adds)
+    m.ends(write + 19 + 1)
+    return m
+
+
+@micro(busy={20: 120, 50: 180})
+def matmul_after_preload(latency: int) -> Micro:
+    """The first tile is in the shadow long before the rows come: M = 1 rows 3 and then R = 8 cycles apart."""
+    c = SMALL
+    m = Micro(c, latency, [weights(c, inner=3), load(24, **signal(0)), matmul(c, 1, kc=3, src_kc_stride=1, **wait(0))])
+    m.starts()
+    first = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4)) + 1
+    m.streams("weights.fifo_write", first, 24, row=list(range(8)) * 3, tile=[0] * 8 + [1] * 8 + [2] * 8)
+    shift = first + 7 + 1
+    beat = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, first - 1 + 24)  # behind the tiles' 24 beats
+    loaded = beat + 2 + 1 + 1
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    # second F: shadow_full clear in g+2 is the latest; third: R cycles after the second
+    second_shift = max(shift + 8, row + 2, first + 15 + 1)
+    second_row = max(row + 1, second_shift + 1)
+    third_shift = max(second_shift + 8, second_row + 2, first + 23 + 1)
+    third_row = max(second_row + 1, third_shift + 1)
+    assert (second_row - row, third_row - second_row) == (3, 8)
+    for tile, cycle in enumerate((shift, second_shift, third_shift)):
+        m.streams("matmul.shift", cycle, 8, row=list(range(8)), tile=tile)
+    m.sees("matmul.issue", issue, seq=2)
+    for i, cycle in enumerate((row, second_row, third_row)):
+        m.sees("matmul.sp_read", cycle + 2, address=i)
+        m.sees("matmul.row", cycle + EDGE, acc=0, add=int(i > 0), swap=1)
+        m.sees("accumulator.write", cycle + EDGE + commit(c), address=0, add=int(i > 0))
+    m.ends(third_row + EDGE + commit(c) + 1)
+    return m
+
+
+@micro(busy={20: 97, 50: 157})
+def matmul_keep(latency: int) -> Micro:
+    """Two rows with a new tile, then three rows that keep it, in the next instruction: five rows in five cycles."""
+    c = TINY
+    m = Micro(
+        c,
+        latency,
+        [load(20, **signal(0)), weights(c), matmul(c, 2, **wait(0)), matmul(c, 3, src=2, acc=8, keep=1, accumulate=1)],
+    )
+    m.starts()
+    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 5))
+    loaded = beat + 4 + 1 + 1
+    first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 5) + 1
+    shift = first + 3 + 1
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    keeps = row + 1  # issues in the cycle in which the last row of the one before is generated
+    assert keeps >= head(c, latency, 3)
+    m.sees("matmul.issue", issue, seq=2)
+    m.sees("matmul.issue", keeps, seq=3)
+    m.streams("matmul.row", row + EDGE, 5, acc=[0, 1, 8, 9, 10], add=[0, 0, 1, 1, 1], swap=[1, 0, 0, 0, 0])
+    write = row + EDGE + commit(c)
+    m.streams("accumulator.write", write, 5, address=[0, 1, 8, 9, 10], add=[0, 0, 1, 1, 1])
+    m.sees("matmul.retire", write + 1 + 1, seq=2)
+    m.sees("matmul.retire", write + 4 + 1, seq=3)
+    m.ends(write + 4 + 1)
+    return m
+
+
+@micro(busy={20: 100, 50: 160})
+def matmul_back_to_back(latency: int) -> Micro:
+    """Two instructions with a tile each, M = R = 4: eight rows in eight cycles."""
+    c = TINY
+    m = Micro(
+        c, latency, [load(32, **signal(0)), weights(c, inner=2), matmul(c, 4, **wait(0)), matmul(c, 4, src=4, acc=4)]
+    )
+    m.starts()
+    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 5))
+    loaded = beat + 7 + 1 + 1
+    first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 8) + 1
+    shift = first + 3 + 1
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    second_issue = row + 3
+    second_shift = max(shift + 4, row + 2, first + 7 + 1)
+    assert max(second_issue + 1, second_shift + 1) == row + 4
+    m.sees("matmul.issue", issue, seq=2)
+    m.sees("matmul.issue", second_issue, seq=3)
+    m.streams("matmul.row", row + EDGE, 8, acc=list(range(8)), add=0, swap=[1, 0, 0, 0] * 2)
+    write = row + EDGE + commit(c)
+    m.sees("matmul.retire", write + 3 + 1, seq=2)
+    m.sees("matmul.retire", write + 7 + 1, seq=3)
+    m.ends(write + 7 + 1)
+    return m
+
+
+@micro(busy={20: 96, 50: 156})
+def matmul_padding(latency: int) -> Micro:
+    """Four output columns over two input columns and a pad on both sides: padding rows take their cycle, no read."""
+    c = TINY
+    rows = matmul(c, 4, width=2, pad_left=1, pad_value=-3, **wait(0))
+    m = Micro(c, latency, [load(8, **signal(0)), weights(c), rows])
+    m.starts()
+    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
+    loaded = beat + 1 + 1 + 1
+    shift = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 3 + 1 + 1  # last of four beats; +1 written; +1 F
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    m.streams("matmul.sp_read", row + 1 + 2, 2, address=[0, 1])  # rows 1 and 2 only
+    m.streams("matmul.row", row + EDGE, 4, acc=[0, 1, 2, 3], pad=[1, 0, 0, 1], swap=[1, 0, 0, 0])
+    write = row + EDGE + commit(c)
+    m.streams("accumulator.write", write, 4, address=[0, 1, 2, 3])
+    m.ends(write + 3 + 1)
+    return m
+
+
+@micro(busy={20: 97, 50: 157})
+def matmul_each(latency: int) -> Micro:
+    """Two iterations with `each`: the second's wait is granted in the cycle in which its row is generated."""
+    c = TINY
+    m = Micro(
+        c,
+        latency,
+        [
+            load(4, each=1, outer=2, outer_stride=4, dst_outer_stride=1, **signal(0)),
+            weights(c, outer=2),
+            matmul(c, 1, each=1, outer=2, src_outer_stride=1, acc_outer_stride=1, **wait(0)),
+        ],
+    )
+    m.starts()
+    ar = head(c, latency, 0) + AR_AFTER_ISSUE
+    assert ar + latency >= fetch_end(c, latency, 4)
+    loaded = ar + latency + 1 + 1
+    m.streams("load.retire", loaded, 2, step=2, seq=0, iteration=[0, 1])  # iterations are two cycles apart
+    first = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 1
+    m.sees("weights.retire", first + 7 + 1, seq=1, iteration=1, last=1)  # without `each`: once, the last iteration
+    shift = first + 3 + 1
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    second_shift = max(shift + 4, row + 2, first + 7 + 1)
+    second_row = max(row + 1, second_shift + 1, loaded + 2 + 1)
+    m.sees("matmul.issue", issue, seq=2, iteration=0, last=0)
+    m.sees("matmul.issue", second_row, seq=2, iteration=1, last=1)
+    m.sees("matmul.row", row + EDGE, acc=0, add=0)
+    m.sees("matmul.row", second_row + EDGE, acc=1, add=0)
+    m.sees("matmul.retire", row + EDGE + commit(c) + 1, seq=2, iteration=0, last=0)
+    m.sees("matmul.retire", second_row + EDGE + commit(c) + 1, seq=2, iteration=1, last=1)
+    m.ends(second_row + EDGE + commit(c) + 1)
+    return m
+
+
+@micro(busy={20: 116, 50: 206})
+def weights_wait_for_slot(latency: int) -> Micro:
+    """Three tiles with `each` through a FIFO of two: the third iteration waits until the first tile is shifted out."""
+    c = TINY
+    tiles = weights(c, each=1, outer=3, **signal(0))
+    m = Micro(c, latency, [tiles, matmul(c, 1, kc=3, width=1, pad_left=1)])
+    m.starts()
+    issue = head(c, latency, 0)
+    second = issue + 3  # row register empty again, as for load
+    ar = issue + AR_AFTER_ISSUE
+    first = ar + latency + 1  # the second burst follows in ar+2, so its four beats are right behind
+    shift = first + 3 + 1
+    third = shift + 3 + 1  # the slot is released at the end of F + R - 1
+    third_write = third + 2 + latency + 1
+    for i, cycle in enumerate((issue, second, third)):
+        m.sees("weights.issue", cycle, seq=0, iteration=i, last=int(i == 2))
+    m.streams("port.ar", ar, 2, step=2, id=WEIGHTS, len=3)
+    m.sees("port.ar", third + 2, id=WEIGHTS, len=3)
+    m.streams("weights.fifo_write", first, 8, row=[0, 1, 2, 3] * 2, tile=[0] * 4 + [1] * 4)
+    m.streams("weights.fifo_write", third_write, 4, row=[0, 1, 2, 3], tile=0)  # the slot of the first tile again
+    for i, cycle in enumerate((first + 3, first + 7, third_write + 3)):
+        m.sees("weights.retire", cycle + 1, seq=0, iteration=i, last=int(i == 2))
+    issue = head(c, latency, 1)
+    row = max(issue + 1, shift + 1)
+    second_shift = max(shift + 4, row + 2, first + 7 + 1)
+    second_row = second_shift + 1
+    third_shift = max(second_shift + 4, second_row + 2, third_write + 3 + 1)
+    third_row = third_shift + 1
+    for i, cycle in enumerate((row, second_row, third_row)):
+        m.sees("matmul.row", cycle + EDGE, acc=0, add=int(i > 0), swap=1, pad=1)
+    m.ends(third_row + EDGE + commit(c) + 1)
+    return m
+
+
+@micro(busy={20: 98, 50: 158})
+def read_conflict(latency: int) -> Micro:
+    """Weights and store read one bank: weights goes first, the store's first word is two cycles late."""
+    c = TINY
+    tile = make(Opcode.WEIGHTS_SP, k_rows=4, n_lanes=4, row_stride=1, **wait(0), **signal(2))
+    m = Micro(c, latency, [load(32, **signal(0, 1)), tile, store(16, src=4, **wait(1)), matmul(c, 1, **wait(2))])
+    m.starts()
+    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 5))
+    loaded = beat + 7 + 1 + 1
+    issue = loaded + 1  # both: two counters, signalled in one cycle
+    assert issue >= head(c, latency, 2)
+    m.sees("weights.issue", issue, seq=1)
+    m.sees("store.issue", issue, seq=2)
+    m.streams("weights.sp_read", issue + 3, 4, address=[0, 1, 2, 3])  # requests in issue+2 .. issue+5
+    # the store's first request is valid in issue+4, beaten in issue+4 and issue+5, granted in issue+6
+    late = 2
+    m.streams("store.sp_read", issue + READ_AFTER_ISSUE + late, 4, address=[4, 5, 6, 7])
+    w = issue + W_AFTER_ISSUE + late
+    m.streams("port.w", w, 4, last=[0, 0, 0, 1])
+    stored = w + 3 + WRITE_LATENCY + 1
+    m.sees("store.retire", stored, seq=2)
+    tile_done = issue + 3 + 3 + 1
+    m.sees("weights.retire", tile_done, seq=1)
+    row = tile_done + 1 + 1  # issue the cycle after the retire; +1; the shift starts with the retire
+    m.sees("matmul.sp_read", row + 2, address=0)
+    m.sees("matmul.retire", row + EDGE + commit(c) + 1, seq=3)
+    m.ends(max(stored, row + EDGE + commit(c) + 1))
+    return m
+
+
+@micro(busy={20: 57, 50: 87})
+def matmul_all_padding(latency: int) -> Micro:
+    """One padding row that keeps the weights: nothing is waited for, from issue to retire R + C + 6 cycles."""
+    c = TINY
+    m = Micro(c, latency, [padded(c, 1, acc=9)])
+    m.starts()
+    issue = head(c, latency, 0)
+    row = issue + 1
+    write = row + EDGE + commit(c)
+    m.sees("matmul.issue", issue, seq=0)
+    m.sees("matmul.row", row + EDGE, acc=9, add=0, swap=0, pad=1)
+    m.never("matmul.sp_read", "matmul.shift")
+    m.sees("accumulator.write", write, address=9)
+    m.sees("matmul.retire", write + 1, seq=0)
+    assert write + 1 == issue + c.rows + c.cols + 6
+    m.ends(write + 1)
+    return m
