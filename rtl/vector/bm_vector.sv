@@ -306,43 +306,40 @@ module bm_vector
       .data_o(write_data)
   );
 
-  if (TRACE) begin : gen_trace
-    bm_vector_trace #(
-        .COLS(COLS),
-        .LANES(LANES),
-        .SP_AW(SP_AW),
-        .OP_AW(OP_AW),
-        .ROW_AW(ROW_AW),
-        .TRACE_W(TRACE_W)
-    ) u_trace (
-        .issue_i(wait_grant_i),
-        .issue_seq_i(wait_issue_o ? seq_i : seq),
-        .issue_outer_i(outer),
-        .issue_last_i(issue_last),
-        .retire_i(retire),
-        .retire_seq_i(retire_seq),
-        .retire_outer_i(retire_outer),
-        .retire_last_i(retire_last),
-        .arrive_i(arrive),
-        .arrive_addr_i(arrive_addr),
-        .arrive_data_i(sp_rdata_i),
-        .param_read_i(param_read),
-        .param_row_i(param_row),
-        .write_i(sp_wvalid_o),
-        .write_operand_i(write_operand),
-        .write_data_i(write_data),
-        .phase_i(phase),
-        .outer_i(outer),
-        .y_i(y),
-        .x_i(x),
-        .wy_i(wy),
-        .wx_i(wx),
-        .pending_i(pending),
-        .valid_i({sp_wvalid_o, scaled_valid, product_valid, biased_valid, data_valid, request_valid}),
-        .chunk_i(chunk),
-        .trace_o
-    );
-  end else begin : gen_no_trace
-    assign trace_o = '0;
-  end
+  bm_vector_trace #(
+      .COLS(COLS),
+      .LANES(LANES),
+      .SP_AW(SP_AW),
+      .OP_AW(OP_AW),
+      .ROW_AW(ROW_AW),
+      .TRACE_W(TRACE_W),
+      .TRACE(TRACE)
+  ) u_trace (
+      .issue_i(wait_grant_i),
+      .issue_seq_i(wait_issue_o ? seq_i : seq),
+      .issue_outer_i(outer),
+      .issue_last_i(issue_last),
+      .retire_i(retire),
+      .retire_seq_i(retire_seq),
+      .retire_outer_i(retire_outer),
+      .retire_last_i(retire_last),
+      .arrive_i(arrive),
+      .arrive_addr_i(arrive_addr),
+      .arrive_data_i(sp_rdata_i),
+      .param_read_i(param_read),
+      .param_row_i(param_row),
+      .write_i(sp_wvalid_o),
+      .write_operand_i(write_operand),
+      .write_data_i(write_data),
+      .phase_i(phase),
+      .outer_i(outer),
+      .y_i(y),
+      .x_i(x),
+      .wy_i(wy),
+      .wx_i(wx),
+      .pending_i(pending),
+      .valid_i({sp_wvalid_o, scaled_valid, product_valid, biased_valid, data_valid, request_valid}),
+      .chunk_i(chunk),
+      .trace_o
+  );
 endmodule
