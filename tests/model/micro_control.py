@@ -16,6 +16,7 @@ from tests.model.micro_terms import (
     WIDE,
     WRITE_LATENCY,
     Micro,
+    entry,
     fetch_end,
     head,
     load,
@@ -195,6 +196,17 @@ def cycle_limit_met(latency: int) -> Micro:
     return m
 
 
+@micro(busy={20: 69, 50: 129})
+def cycle_limit_last(latency: int) -> Micro:
+    """A limit one below falls into the cycle in which the run would end: the error wins, and the run ends one later."""
+    m = load_twin(latency)
+    m.cycle_limit = m.busy - 1
+    raised = m.cycle_limit + 1
+    refuse(m, raised, Error.CYCLE_LIMIT, Engine.FRONTEND, 0)
+    m.busy = raised + 1
+    return m
+
+
 def load_twin(latency: int) -> Micro:
     """One load of one beat, as in `load_one_beat`."""
     m = Micro(TINY, latency, [load(4)])
@@ -212,6 +224,8 @@ def illegal_opcode(latency: int) -> Micro:
     raised = head(TINY, latency, 0) - 1  # its first cycle in the decode register
     refuse(m, raised, Error.ILLEGAL_OPCODE, Engine.FRONTEND, 0)
     m.never("frontend.dispatch", "load.issue")
+    for e in (0, 1):  # entry 2 would follow after halt is 1
+        m.sees("frontend.fetch", entry(TINY, latency, e), seq=(e - 1) % 65536)
     m.busy = max(raised + 1, fetch_end(TINY, latency, 3))  # no burst is open the cycle after the last beat
     return m
 
