@@ -13,7 +13,8 @@ _MODULE = re.compile(r"^module (\S+)\n(.*?)^end\n", re.MULTILINE | re.DOTALL)
 _ITEM = re.compile(r"^  cell .*\n(?:^    .*\n)*^  end\n|^  .*\n", re.MULTILINE)
 _CELL = re.compile(r"^(  cell )(\S+)(?= )", re.MULTILINE)
 _SOURCE = re.compile(r"^ *attribute \\(?:src|hdlname) .*\n", re.MULTILINE)
-_NUMBER = re.compile(r"(?<=\$)\d+")
+_MADE_UP = re.compile(r"\$(?:[A-Za-z_]\w*\$)?\d+")  # $12, $procmux$12
+_MADE_UP_CELL = re.compile(rf"  cell \S+ ({_MADE_UP.pattern})")
 
 
 def share(rtlil: str, top: str) -> tuple[str, dict[str, int]]:
@@ -32,22 +33,38 @@ def share(rtlil: str, top: str) -> tuple[str, dict[str, int]]:
 
 def _duplicates(modules: dict[str, str]) -> dict[str, str]:
     """Each module that equals an earlier one, with the name of that one."""
-    first: dict[str, str] = {}
-    keep = {name: first.setdefault(_fingerprint(name, body), name) for name, body in modules.items()}
-    return {name: kept for name, kept in keep.items() if name != kept}
+    uses = Counter(base_name(name) for name in modules)
+    first: dict[tuple[str, ...], str] = {}
+    duplicates = {}
+    for name, body in modules.items():
+        if uses[base_name(name)] > 1:
+            keep = first.setdefault((base_name(name), *_fingerprint(body)), name)
+            if keep != name:
+                duplicates[name] = keep
+    return duplicates
 
 
 def _rename_cells(body: str, renamed: dict[str, str]) -> str:
     return _CELL.sub(lambda cell: cell[1] + renamed.get(cell[2], cell[2]), body)
 
 
-def _fingerprint(name: str, body: str) -> str:
-    """Text that is equal for modules that differ only in source lines, made-up numbers and order."""
-    body = _SOURCE.sub("", body)
-    # Numbers grow in the order of the source, so their ranks mean the same in equal modules.
-    ranks = {number: rank for rank, number in enumerate(sorted(set(_NUMBER.findall(body)), key=int))}
-    body = _NUMBER.sub(lambda number: f"{ranks[number[0]]:08d}", body)
-    return base_name(name) + "\n" + "".join(sorted(_ITEM.findall(body)))
+def _fingerprint(body: str) -> list[str]:
+    """Items of a module in a form that does not depend on source lines, order, and made-up names.
+
+    A cell with a made-up name is called after what it is and what it is connected to; rounds of renaming spread
+    this over the netlist until they tell no more cells apart.
+    """
+    items = _ITEM.findall(_SOURCE.sub("", body))
+    defined = {name[1]: item for item in items if (name := _MADE_UP_CELL.match(item))}
+    labels = dict.fromkeys(defined, 0)
+    distinct = 0
+
+    def label(token: re.Match) -> str:
+        return f"${labels.get(token[0], 0)}"
+
+    while distinct < (distinct := len(set(labels.values()))):
+        labels = {name: hash(_MADE_UP.sub(label, item)) for name, item in defined.items()}
+    return sorted(_MADE_UP.sub(label, item) for item in items)
 
 
 def base_name(name: str) -> str:
