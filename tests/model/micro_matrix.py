@@ -386,6 +386,34 @@ def matmul_padding(latency: int) -> Micro:
     return m
 
 
+@micro(busy={20: 118, 50: 178})
+def convolution(latency: int) -> Micro:
+    """A 2x2 kernel over the top left corner of a padded input: four tiles in the order ky, kx, of two rows each."""
+    c = SMALL
+    window = {"kx": 2, "ky": 2, "pad_left": 1, "pad_top": 1, "width": 2, "height": 2, "src_pitch_y": 2}
+    m = Micro(c, latency, [load(16, **signal(0)), weights(c, inner=4), matmul(c, 2, **window, **wait(0))])
+    m.starts()
+    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
+    loaded = beat + 1 + 1 + 1
+    first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 2) + 1  # 32 rows without a gap
+    shift = first + 7 + 1
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    # M = 2 < R = 8: tiles follow each other R cycles apart, in the FIFO too
+    m.sees("matmul.issue", issue, seq=2)
+    for tile in range(4):
+        m.streams("matmul.shift", shift + 8 * tile, 8, row=list(range(8)), tile=tile)
+        # input row ky-1 and columns kx-1, kx: only tiles (1, 0) and (1, 1) meet the input
+        pads = ([1, 1], [1, 1], [1, 0], [0, 0])[tile]
+        edge = row + 8 * tile + EDGE
+        m.streams("matmul.row", edge, 2, acc=[0, 1], add=int(tile > 0), swap=[1, 0], pad=pads)
+        m.streams("accumulator.write", edge + commit(c), 2, address=[0, 1], add=int(tile > 0))
+    m.sees("matmul.sp_read", row + 16 + 1 + 2, address=0)
+    m.streams("matmul.sp_read", row + 24 + 2, 2, address=[0, 1])
+    m.ends(row + 24 + 1 + EDGE + commit(c) + 1)
+    return m
+
+
 @micro(busy={20: 97, 50: 157})
 def matmul_each(latency: int) -> Micro:
     """Two iterations with `each`: the second's wait is granted in the cycle in which its row is generated."""

@@ -277,3 +277,18 @@ def load_window_error(latency: int) -> Micro:
     m.never("load.write", "load.retire")
     m.busy = raised + 1  # halt is 1 and nothing is pending: done is set in that cycle
     return m
+
+
+@micro(busy={20: 69, 50: 129})
+def load_bus_error(latency: int) -> Micro:
+    """The third of four beats fails: the word before it is written, it and the fourth are taken and dropped."""
+    address = DATA[0][0] + 8
+    m = Micro(TINY, latency, [load(16)], failing=(address, address + 3))
+    m.starts()
+    beat = head(TINY, latency, 0) + AR_AFTER_ISSUE + latency
+    raised = beat + 2
+    m.streams("load.write", beat + 1, 2, address=[0, 1])
+    m.sees("host.error", raised + 1, seq=0, engine=int(Engine.LOAD), code=int(Error.BUS_SLVERR))
+    m.never("load.retire")
+    m.busy = beat + 3 + 1  # the burst is open until its last beat; idle the cycle after
+    return m

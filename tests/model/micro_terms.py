@@ -41,6 +41,8 @@ class Micro:
         Base registers: address and window size in bytes.
     counters : dict of int to int
         Semaphores that the header sets; the others start at 0.
+    failing : (int, int) or None
+        First and last address of memory that answers SLVERR.
     events : dict of str to list of (int, dict)
         For each listed ``station.slot`` *all* its events of the run, in order: the cycle, and the fields that matter.
     busy : int
@@ -55,6 +57,7 @@ class Micro:
     program_address: int = PROGRAM_ADDRESS
     cycle_limit: int = 0
     write_latency: int = WRITE_LATENCY
+    failing: tuple[int, int] | None = None
     name: str = ""
     busy: int = 0
     events: dict[str, list[tuple[int, dict[str, int]]]] = field(default_factory=dict)

@@ -246,6 +246,30 @@ def avgpool_padding(latency: int) -> Micro:
     return m
 
 
+@micro(busy={20: 94, 25: 104})
+def write_conflict(latency: int) -> Micro:
+    """Vector writes three words into the bank that load fills: load and the beats behind it are three cycles late."""
+    c = TINY
+    m = Micro(
+        c,
+        latency,
+        [load(96), padded(c, 3, **signal(0)), vector(Opcode.REQUANT, x=3, **ACCUMULATOR, **wait(0))],
+    )
+    m.starts()
+    first = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 1  # of 24 words, one per cycle
+    issue = max(head(c, latency, 2), rows_ready(c, head(c, latency, 1), 3) + 1)
+    blocked = issue + ELEMENT + WRITE  # the first of three cycles
+    before = blocked - first
+    assert 0 < before < 24
+    m.streams("vector.write", blocked, 3, address=[64, 65, 66])
+    m.streams("load.write", first, before, address=list(range(before)))
+    # the word in the output register stays there; no beat is accepted until it is written
+    m.streams("load.write", blocked + 3, 24 - before, address=list(range(before, 24)))
+    m.sees("load.retire", first + 23 + 3 + 1, seq=0)
+    m.ends(first + 23 + 3 + 1)
+    return m
+
+
 @micro(busy={20: 146, 50: 206})
 def whole_chain(latency: int) -> Micro:
     """Load, weights, matmul, requantise with parameters, store: one 8x8 tile and eight rows."""
