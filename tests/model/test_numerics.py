@@ -88,7 +88,7 @@ def test_parameter_rows_round_trip():
     bias, multiplier, shift = rng.integers(INT32[0], INT32[1], 8), rng.integers(0, 1 << 24, 8), rng.integers(0, 64, 8)
     packed = numerics.pack_parameters(bias, multiplier, shift)
     assert len(packed) == 64
-    for given, back in zip((bias, multiplier, shift), numerics.unpack_parameters(packed)):
+    for given, back in zip((bias, multiplier, shift), numerics.unpack_parameters(packed), strict=True):
         assert given.tolist() == back.tolist()
     assert numerics.pack_parameters([-2], [0x123456], [5]).hex() == "feffffff56341205"
 

@@ -95,17 +95,12 @@ class Scratchpad:
         self._weights_read = weights_read if granted else -1
 
         vector_bank = vector_read >> shift
-        self.vector_granted = granted = (
-            vector_read >= 0 and vector_bank != matmul_bank and vector_bank != weights_bank
-        )
+        self.vector_granted = granted = vector_read >= 0 and vector_bank != matmul_bank and vector_bank != weights_bank
         self._vector_read = vector_read if granted else -1
 
         store_bank = store_read >> shift
         self.store_granted = granted = (
-            store_read >= 0
-            and store_bank != matmul_bank
-            and store_bank != weights_bank
-            and store_bank != vector_bank
+            store_read >= 0 and store_bank != matmul_bank and store_bank != weights_bank and store_bank != vector_bank
         )
         self._store_read = store_read if granted else -1
 
@@ -137,16 +132,16 @@ class Scratchpad:
         loaded = load_write[0] if load_write is not None else -1
         word = self._matmul_read
         if word >= 0:
-            self.matmul_data = memory[word].copy() if word == written or word == loaded else memory[word]
+            self.matmul_data = memory[word].copy() if word in (written, loaded) else memory[word]
         word = self._weights_read
         if word >= 0:
-            self.weights_data = memory[word].copy() if word == written or word == loaded else memory[word]
+            self.weights_data = memory[word].copy() if word in (written, loaded) else memory[word]
         word = self._vector_read
         if word >= 0:
-            self.vector_data = memory[word].copy() if word == written or word == loaded else memory[word]
+            self.vector_data = memory[word].copy() if word in (written, loaded) else memory[word]
         word = self._store_read
         if word >= 0:
-            self.store_data = memory[word].copy() if word == written or word == loaded else memory[word]
+            self.store_data = memory[word].copy() if word in (written, loaded) else memory[word]
 
         if vector_write is not None:
             memory[written, vector_write[1]] = vector_write[2]
