@@ -7,7 +7,7 @@
 //   BM_DPI defined (Verilator): rows come from and records go to arrays of Python's, through two DPI functions;
 //     wake_o toggles when a block of rows is used up.
 //   otherwise (Icarus): cocotb drives stim_i at the falling edge and reads trace_o, the record of the cycle before.
-// Waves: with BM_WAVES, +wave_file=F +wave_from=N +wave_to=M records the cycles N to M, counted from the first row.
+// Waves: with BM_WAVES, +wave_file=F +wave_from=N +wave_to=M records the end of cycle N to the end of cycle M.
 
 module bm_lockstep_top
   import bm_pkg::*;
@@ -57,22 +57,25 @@ module bm_lockstep_top
 `endif
 
 `ifdef BM_WAVES
+  // cycle_q is the number of the current cycle, counted as in the trace: 0 is the first one out of reset.
   string wave_file;
-  int cycle = 0, wave_from = -1, wave_to = -1;
+  int cycle_q = 0, wave_from, wave_to;
+  bit started_q = 1'b0, waves = 1'b0;
   initial begin
-    if ($value$plusargs("wave_file=%s", wave_file)) begin
-      if (!$value$plusargs("wave_from=%d", wave_from)) wave_from = 0;
-      if (!$value$plusargs("wave_to=%d", wave_to)) wave_to = -1;
-    end
+    if ($value$plusargs("wave_file=%s", wave_file)) waves = 1'b1;
+    if (!$value$plusargs("wave_from=%d", wave_from)) wave_from = 0;
+    if (!$value$plusargs("wave_to=%d", wave_to)) wave_to = -1;
   end
-  always @(negedge clk_i) begin
-    cycle <= cycle + 1;
-    if (cycle == wave_from) begin
+  always @(posedge clk_i) begin
+    if (rst_ni === 1'b1) started_q <= 1'b1;
+    if (rst_ni === 1'b1 || started_q) cycle_q <= cycle_q + 1;
+    if (waves && cycle_q == wave_from) begin
+      waves = 1'b0;
       $dumpfile(wave_file);
       $dumpvars(0, bm_lockstep_top);
     end
 `ifndef VERILATOR
-    if (cycle == wave_to) $dumpoff;
+    if (cycle_q == wave_to) $dumpoff;
 `endif
   end
 `endif
