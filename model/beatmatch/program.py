@@ -164,7 +164,8 @@ class Program:
                 raise ProgramError(f"Semaphore {index} starts at {count}; it must be from 0 to {SEMAPHORE_MAX}.")
         for index, base in enumerate(self.bases):
             if not 0 <= base.address < ADDRESSES or not 0 <= base.size < ADDRESSES:
-                raise ProgramError(f"Base register {index} is {base.address:#x}, {base.size:#x} bytes; both have 64 bits.")
+                shown = f"{base.address:#x}, {base.size:#x} bytes"
+                raise ProgramError(f"Base register {index} is {shown}; both have 64 bits.")
         if not 0 <= self.address <= ADDRESSES - len(self.instructions) * INSTRUCTION_BYTES - INSTRUCTION_BYTES:
             raise ProgramError(f"The program at {self.address:#x} is not inside the 64-bit address space.")
         for item in self.segments:
@@ -174,7 +175,8 @@ class Program:
             raise ProgramError(f"cycle_limit is {self.cycle_limit}; it must be from 0 to 2^64 - 1.")
         for event in self.host:
             if event.action not in HOST_EVENTS or event.cycle < 0 or event.length < 0:
-                raise ProgramError(f"Host event {event} is none; actions are {', '.join(HOST_EVENTS)}, numbers 0 or more.")
+                actions = " and ".join(HOST_EVENTS)
+                raise ProgramError(f"Host event {event} is none; actions are {actions}, numbers 0 or more.")
         for name, result in self.results.items():
             if result.dtype not in DTYPES or len(result.shape) != len(result.strides):
                 raise ProgramError(f"Result {name!r} must be one of {', '.join(DTYPES)} with one stride per dimension.")

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+
 from beatmatch.config import preset
 from beatmatch.isa import Opcode, make
 from beatmatch.memory import ErrorRange, MemoryTiming
