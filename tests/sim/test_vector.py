@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The vector engine: in lockstep with its model, and its arithmetic against numerics."""
+
+import json
+
+import pytest
+
+from beatmatch.config import Config, preset
+from beatmatch.trace import layout
+from tb import toolchain
+from tb.sim import SimulationError, build, run
+
+RTL = toolchain.ROOT / "rtl"
+STAGES = ("lane", "pipeline", "params", "write", "operands", "address", "sequencer", "context", "trace")
+SOURCES = [
+    RTL / "bm_pkg.sv",
+    RTL / "lib" / "bm_ram.sv",
+    RTL / "lib" / "bm_round.sv",
+    *(RTL / "vector" / f"bm_vector_{stage}.sv" for stage in STAGES),
+    RTL / "vector" / "bm_vector.sv",
+]
+PIPELINE = [RTL / "lib" / "bm_round.sv", *(RTL / "vector" / f"bm_vector_{stage}.sv" for stage in ("lane", "pipeline"))]
+CONFIGS = {
+    "tiny": preset("tiny"),
+    "tall": Config(16, 4, 48, 3, 20, 5, param_rows=8),
+    "wide": Config(4, 32, 112, 7, 4, 1, param_rows=4),
+    "deep": Config(32, 4, 16, 1, 4096, 8, param_rows=128),
+    "square": Config(8, 8, 80, 5, 24, 3, param_rows=16),
+}
+CYCLES = {"verilator": 25000, "icarus": 6000}
+VECTORS = {"verilator": 400_000, "icarus": 100_000}
+
+
+def lockstep(sim, config, cycles, sources=SOURCES, seed=None):
+    names = ("ROWS", "COLS", "SP_WORDS", "ACC_ROWS", "PARAM_ROWS")
+    parameters = {name: config.rtl_parameters()[name] for name in names}
+    parameters["TRACE_W"] = 32 * layout(config).stations["vector"][1]
+    built = build("bm_vector", sources, sim, parameters)
+    sizes = {key: value for key, value in config.to_dict().items() if key != "name"}
+    return run(built, "tb.vector.vector_bench", seed=seed, env={"CONFIG": json.dumps(sizes), "CYCLES": str(cycles)})
+
+
+def lanes(sim, vectors, sources=PIPELINE, seed=None):
+    built = build("bm_vector_pipeline", sources, sim, {"COLS": 16})
+    return run(built, "tb.vector.lanes_bench", seed=seed, env={"VECTORS": str(vectors)})
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_lockstep(sim, name):
+    lockstep(sim, CONFIGS[name], CYCLES[sim])
+
+
+def test_lanes_compute_what_numerics_says(sim):
+    lanes(sim, VECTORS[sim])
+
+
+FAULTS = {
+    "padding reads zero in a maximum": ("bm_vector_operands.sv", "{COLS{max_i, 31'd0}}", "{COLS{32'd0}}"),
+    "an early operand is not kept": ("bm_vector_operands.sv", "(sp_arrive_q || acc_arrive_q) ? wide : a_q", "wide"),
+    "int32 rows one cycle too close": ("bm_vector_operands.sv", "(done && last_q) ? 2'd2", "(done && last_q) ? 2'd1"),
+    "parameters read before the pipeline is empty": (
+        "bm_vector_sequencer.sv", "state_q == StParam && pipe_empty_i", "state_q == StParam"),
+    "the fourth chunk is not range checked": ("bm_vector_address.sv", "raw_i ? 34'sd3", "raw_i ? 34'sd2"),
+    "the ring is one iteration longer": ("bm_vector_address.sv", "(8'd1 << now.dst_ring) - 8'd1", "(8'd1 << now.dst_ring)"),
+    "window rows start at the wrong column": ("bm_vector_address.sv", "ix_wx_q  <= ix_x_q;", "ix_wx_q  <= ix_wx_q;"),
+    "a halted engine retires": ("bm_vector_context.sv", "retire_o <= end_i && gives_q && !halt_i;", "retire_o <= end_i && gives_q;"),
+    "a write during the read shows": ("bm_ram.sv", "if (read_i) rdata_o <= memory[raddr_i];", "if (read_i) rdata_o <= (|wenable_i && waddr_i == raddr_i) ? wdata_i : memory[raddr_i];"),
+    "reset forgets the gap": ("bm_vector_operands.sv", "gap_q    <= 2'd0;", ""),
+}  # fmt: skip
+LANE_FAULTS = {
+    "ties go up": ("bm_round.sv", "(sticky || doubled[1])", "1'b1"),
+    "saturation before the zero point": ("bm_vector_lane.sv", "64'sd511", "64'sd127"),
+    "the second operand is unsigned": ("bm_vector_lane.sv", "34'(b_q) *", "$signed({26'd0, b_q}) *"),
+    "a maximum is unsigned": ("bm_vector_lane.sv", "(a_i > reduced_q)", "($unsigned(a_i) > $unsigned(reduced_q))"),
+}
+
+
+def planted(sources, fault, folder):
+    name, good, bad = fault
+    result = []
+    for path in sources:
+        if path.name == name:
+            text = path.read_text()
+            assert good in text
+            path = folder / name
+            path.write_text(text.replace(good, bad))
+        result.append(path)
+    return result
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(fault, tmp_path):
+    sim = "icarus" if toolchain.has("icarus") else "verilator"
+    sources = planted(SOURCES, FAULTS[fault], tmp_path)
+    with pytest.raises(SimulationError, match="Mismatch|Assert"):
+        lockstep(sim, CONFIGS["tall"], 12000, sources, seed=1)
+
+
+@pytest.mark.parametrize("fault", LANE_FAULTS)
+def test_a_planted_fault_of_the_lanes_is_found(fault, tmp_path):
+    sim = "icarus" if toolchain.has("icarus") else "verilator"
+    with pytest.raises(SimulationError, match="Mismatch"):
+        lanes(sim, 20000, planted(PIPELINE, LANE_FAULTS[fault], tmp_path), seed=1)
