@@ -203,6 +203,14 @@ class Host:
         awvalid, awaddr, wvalid, wdata, wstrb, bready, arvalid, araddr, rready = bus
         start = False
         aw, w, ar = self._aw, self._w, self._ar
+        # The read comes first: it sees what the registers hold in this cycle.
+        if ar is not None and not self.rvalid:
+            self.rvalid = True
+            self.rresp = OKAY if ar in PLACES else SLVERR
+            self.rdata = self._read(ar) if self.rresp == OKAY else 0
+            self._ar = None
+        elif rready:
+            self.rvalid = False
         if aw is not None and w is not None and not self.bvalid:
             self.bvalid = True
             self.bresp = OKAY if aw in PLACES else SLVERR
@@ -211,13 +219,6 @@ class Host:
             self._aw = self._w = None
         elif bready:
             self.bvalid = False
-        if ar is not None and not self.rvalid:
-            self.rvalid = True
-            self.rresp = OKAY if ar in PLACES else SLVERR
-            self.rdata = self._read(ar) if self.rresp == OKAY else 0
-            self._ar = None
-        elif rready:
-            self.rvalid = False
         if awvalid and aw is None:
             self._aw = awaddr & ~3
         if wvalid and w is None:
