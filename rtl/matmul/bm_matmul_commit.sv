@@ -42,7 +42,7 @@ module bm_matmul_commit #(
   logic [DEPTH-1:0] valid_q, add_q, end_q;
   logic [ACC_AW-1:0] acc_mem [2**SLOT_W];
   logic [36:0] retire_mem [2**SLOT_W];
-  logic [SLOT_W-1:0] slot_q, slot;
+  logic [SLOT_W-1:0] slot_q, slot, pre_slot;
   logic [COUNT_W-1:0] count_q;
   logic [11:0] sig_q;
   logic retire_valid_q;
@@ -50,8 +50,9 @@ module bm_matmul_commit #(
   logic retires;
 
   assign slot = slot_q - SLOT_W'(DEPTH);  // of the row that commits
+  assign pre_slot = slot + 1'b1;          // of the row that commits in the next cycle
   assign acc_pre_valid_o = valid_q[DEPTH-2] && add_q[DEPTH-2];
-  assign acc_pre_addr_o = acc_mem[slot+SLOT_W'(1)];
+  assign acc_pre_addr_o = acc_mem[pre_slot];
   assign acc_valid_o = valid_q[DEPTH-1];
   assign acc_addr_o = acc_mem[slot];
   assign acc_add_o = valid_q[DEPTH-1] && add_q[DEPTH-1];

@@ -220,7 +220,7 @@ class Matmul:
         if self._loading:
             row = self._loader_row
             words[base + self._shift_offset] = VALID | self._slot << 8 | row
-            self._edge_weights = fifo.memory[self._slot, row]
+            self._edge_weights = fifo.memory[self._slot, row].copy()
             self._edge_first = row == 0
             self._loader_row = row + 1
             if row == self._array_rows - 1:
