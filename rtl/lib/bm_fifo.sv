@@ -10,7 +10,7 @@
 module bm_fifo #(
   parameter int WIDTH = 8,  // bits of an entry
   parameter int DEPTH = 4,  // entries, 1 and more
-  parameter int COUNT_W = $clog2(DEPTH + 1)  // derived
+  localparam int COUNT_W = $clog2(DEPTH + 1)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,

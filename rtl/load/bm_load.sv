@@ -18,10 +18,10 @@ module bm_load
   parameter int MEM_BITS = 64,
   parameter int OUTSTANDING = 8,
   parameter int PARAM_ROWS = 32,
-  parameter int LANES = ROWS > COLS ? ROWS : COLS,             // derived, as all below
-  parameter int PARAM_WORDS = PARAM_ROWS * 8 * COLS / LANES,
-  parameter int SP_AW = $clog2(SP_WORDS),
-  parameter int PAR_AW = $clog2(PARAM_WORDS),
+  localparam int LANES = ROWS > COLS ? ROWS : COLS,             // derived
+  localparam int PARAM_WORDS = PARAM_ROWS * 8 * COLS / LANES,
+  localparam int SP_AW = $clog2(SP_WORDS),
+  localparam int PAR_AW = $clog2(PARAM_WORDS),
   parameter int TRACE_W = 32 * (4 + (LANES + 31) / 32 + LANES / 4),
   parameter bit TRACE = 1'b1
 ) (

@@ -16,8 +16,8 @@ module bm_store
   parameter int SP_WORDS = 4096,
   parameter int MEM_BITS = 64,
   parameter int OUTSTANDING = 8,
-  parameter int LANES = ROWS > COLS ? ROWS : COLS,  // derived, as all below
-  parameter int SP_AW = $clog2(SP_WORDS),
+  localparam int LANES = ROWS > COLS ? ROWS : COLS,  // derived
+  localparam int SP_AW = $clog2(SP_WORDS),
   parameter int TRACE_W = 32 * (4 + LANES / 4),
   parameter bit TRACE = 1'b1
 ) (
