@@ -267,7 +267,12 @@ class SteppedResult:
 
 
 def run_stepped(
-    program: Program, digest: bool = False, keep_data: bool = False, limit: int | None = None, progress=None
+    program: Program,
+    digest: bool = False,
+    keep_data: bool = False,
+    limit: int | None = None,
+    progress=None,
+    watch=None,
 ) -> SteppedResult:
     """Run a program clock by clock.
 
@@ -282,11 +287,15 @@ def run_stepped(
         Give up with RuntimeError after so many cycles.
     progress : callable, optional
         Called with the number of cycles so far after every block.
+    watch : callable, optional
+        Called with the stimulus rows and records of every block, which it must copy to keep.
     """
     machine = SteppedMachine(program, digest)
     events = EventLog(program.config, keep_data)
-    for _, records in machine.blocks(limit):
+    for rows, records in machine.blocks(limit):
         events.add(records)
+        if watch is not None:
+            watch(rows, records)
         if progress is not None:
             progress(machine.cycle_count)
     frontend, host = machine.frontend, machine.host
