@@ -56,9 +56,13 @@ class Job:
     side : str
         ``module:function`` that makes a `Side` from (source, config).
     patches : list of str
-        ``module:function`` to call first: planted faults of the model.
+        ``module:function`` to call first with a function like `setattr`: planted faults of the model.
     stop : bool
         Stop at the first program that diverges.
+    stop_like : list of str
+        Stop at the first program that diverges with this kind, station and slot.
+    until : int or None
+        Cycles of each program that are run, all by default.
     """
 
     config: dict[str, Any]
@@ -67,6 +71,8 @@ class Job:
     side: str = DEFAULT_SIDE
     patches: list[str] = field(default_factory=list)
     stop: bool = False
+    stop_like: list[str] = field(default_factory=list)
+    until: int | None = None
 
     def save(self, path: Path) -> None:
         """Write the job file."""

@@ -67,6 +67,8 @@ def run(
     side: str | None = None,
     patches: Sequence[str] = (),
     stop: bool = False,
+    stop_like: Sequence[str] = (),
+    until: int | None = None,
     plusargs: Sequence[str] = (),
     seed: int = 1,
 ) -> list[Result]:
@@ -76,7 +78,8 @@ def run(
     """
     RUNS.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="job-", dir=RUNS))
-    job = Job(config.to_dict(), list(items), str(folder / "results.jsonl"), patches=list(patches), stop=stop)
+    job = Job(config.to_dict(), list(items), str(folder / "results.jsonl"))
+    job.patches, job.stop, job.stop_like, job.until = list(patches), stop, list(stop_like), until
     if side is not None:
         job.side = side
     job.save(folder / "job.json")

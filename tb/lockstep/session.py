@@ -20,24 +20,31 @@ async def lockstep(dut):
     """Run every program of the job; a divergence is a result, not an error of the test."""
     job = Job.load(Path(os.environ[JOB_VARIABLE]))
     for patch in job.patches:
-        locate(patch)()
+        locate(patch)(setattr)
     config = job.configuration()
     make_side = locate(job.side)
     link = transport.make(dut, config)
     with Path(job.results).open("a") as results:
         for item in job.items:
-            result = await run_program(link, config, item, make_side(item.source, config))
+            result = await run_program(link, config, item, make_side(item.source, config), job.until)
             results.write(result.line())
             results.flush()
-            if result.divergence and job.stop:
+            if result.divergence and (job.stop or _like(result) == job.stop_like):
                 break
 
 
-async def run_program(link: transport.Transport, config: Config, item: Item, side: Side) -> Result:
-    """One program on both sides, from reset to its end or to the first divergence."""
+def _like(result: Result) -> list[str]:
+    return [result.divergence[name] for name in ("kind", "station", "slot")]
+
+
+async def run_program(
+    link: transport.Transport, config: Config, item: Item, side: Side, until: int | None = None
+) -> Result:
+    """One program on both sides, from reset to its end, to the first divergence, or to cycle `until`."""
     comparator = Comparator(config)
     started = perf_counter()
     model = simulator = 0.0
+    driven = 0
     await link.reset()
     blocks = iter(side.blocks())
     while True:
@@ -48,9 +55,12 @@ async def run_program(link: transport.Transport, config: Config, item: Item, sid
         if block is None:
             break
         rows, expected = block
+        if until is not None:
+            rows, expected = rows[: until - driven], expected[: until - driven]
+        driven += len(rows)
         actual, unknown = await link.exchange(rows)
         simulator += perf_counter() - between
-        if comparator.push(expected, actual, unknown):
+        if comparator.push(expected, actual, unknown) or driven == until:
             break
     found = comparator.finish()
     return Result(

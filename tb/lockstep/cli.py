@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`beatmatch lockstep`: one program or many random ones on model and RTL, compared in every cycle."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from beatmatch.config import Config, ConfigError, preset
+from beatmatch.program import Program, ProgramError
+from tb.lockstep import campaign, failure
+from tb.lockstep.campaign import Batch, Summary
+from tb.lockstep.drill import drill_down
+from tb.lockstep.job import Item, Result
+from tb.lockstep.model_side import program_of
+from tb.lockstep.report import Divergence
+from tb.sim import SimulationError
+from tb.toolchain import ToolError
+
+CONFIGS = {"verilator": 6, "icarus": 30}
+"""Random configurations unless told otherwise: a Verilator build takes much longer than one of Icarus."""
+REPORTED = 3
+"""Failures that are drilled into and printed; the others are only saved."""
+
+EXAMPLES = """examples:
+  beatmatch lockstep gemm.bmp                          one program file
+  beatmatch lockstep --random 100 --seed 7             100 random programs over 6 random configurations
+  beatmatch lockstep --random 300 --sim icarus --configs 30 --json lockstep.json
+  beatmatch lockstep --random 50 --config base         all of them on one preset
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    result = argparse.ArgumentParser(
+        prog="beatmatch lockstep",
+        description="Run programs on the stepped model and on the RTL and compare every trace word of every cycle.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    result.add_argument("program", nargs="?", type=Path, help="a program file")
+    result.add_argument("--random", type=int, metavar="N", help="run N random programs")
+    result.add_argument(
+        "--seed", type=int, default=int(os.environ.get("COCOTB_RANDOM_SEED") or 1), help="base seed (1)"
+    )
+    result.add_argument("--sim", choices=tuple(CONFIGS), default=os.environ.get("SIM") or "verilator")
+    result.add_argument("--configs", type=int, metavar="K", help="random configurations (verilator 6, icarus 30)")
+    result.add_argument("--config", help="a preset for all programs instead of random configurations")
+    result.add_argument("--json", type=Path, metavar="FILE", help="write the summary here")
+    result.add_argument(
+        "--jobs", type=int, default=min(2, os.cpu_count() or 1), help="simulator processes at a time (2)"
+    )
+    return result
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; 0 if both sides agreed, 1 if not, 2 if the arguments or the tools are unusable."""
+    arguments = parser().parse_args(argv)
+    console = Console(stderr=True)
+    try:
+        batches = _batches(arguments)
+        summary = _run(arguments, batches, console)
+    except (ConfigError, ProgramError, ToolError, ValueError) as error:
+        console.print(f"[bold red]error:[/] {error}", highlight=False)
+        return 2
+    except SimulationError as error:
+        console.print(str(error), markup=False, highlight=False)
+        return 2
+    for result in summary.results:
+        if result.divergence:
+            _report(arguments, summary, result, console)
+    console.print(_table(summary))
+    if arguments.json:
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(json.dumps(summary.to_dict(), indent=1) + "\n")
+    return 1 if any(result.divergence for result in summary.results) else 0
+
+
+def _batches(arguments: argparse.Namespace) -> list[Batch]:
+    if (arguments.program is None) == (arguments.random is None):
+        raise ValueError("Give either a program file or --random N.")
+    config: Config | None = preset(arguments.config) if arguments.config else None
+    if arguments.program is not None:
+        program = Program.load(arguments.program)
+        source = {"file": str(arguments.program.resolve())}
+        return [Batch(config or program.config, [Item(0, source)])]
+    if arguments.random < 1:
+        raise ValueError(f"--random is {arguments.random}; it must be 1 or more.")
+    count = CONFIGS[arguments.sim] if arguments.configs is None else arguments.configs
+    return campaign.random_batches(arguments.random, count, arguments.seed, config)
+
+
+def _run(arguments: argparse.Namespace, batches: list[Batch], console: Console) -> Summary:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(f"lockstep, {arguments.sim}", total=sum(len(batch.items) for batch in batches))
+
+        def step(results: list[Result]) -> None:
+            progress.advance(task, len(results))
+            bad = sum(result.divergence is not None for result in results)
+            if bad:
+                progress.console.print(f"{bad} of {len(results)} programs diverged", style="bold red")
+
+        return campaign.run(batches, arguments.sim, arguments.seed, workers=arguments.jobs, progress=step)
+
+
+def _report(arguments: argparse.Namespace, summary: Summary, result: Result, console: Console) -> None:
+    """Save a failing program and say what is wrong with it."""
+    batch, item = next((b, i) for b in summary.batches for i in b.items if i.index == result.index)
+    program = program_of(item.source, batch.config)
+    folder = failure.folder_of(f"{arguments.sim}-{arguments.seed}-{program.digest()}")
+    found = failure.Failure(folder, program, arguments.sim, Divergence.from_dict(result.divergence))
+    found.save()
+    if len(summary.failures) < REPORTED:
+        drill_down(found)
+        found.save()
+        console.print(found.divergence.renderable())
+    summary.failures.append(
+        {
+            "index": result.index,
+            "headline": found.divergence.headline(),
+            "kind": found.divergence.kind,
+            "station": found.divergence.station,
+            "slot": found.divergence.slot,
+            "cycle": found.divergence.cycle,
+            "replay": found.divergence.replay,
+        }
+    )
+
+
+def _table(summary: Summary) -> Table:
+    figures = summary.to_dict()
+    table = Table(title=f"lockstep under {summary.sim}", title_justify="left", show_header=False)
+    for name in ("programs", "configs", "cycles", "events", "digests", "mismatches", "seed", "seconds"):
+        value = figures[name]
+        table.add_row(name, f"{value:,}" if isinstance(value, int) and name != "seed" else str(value))
+    table.add_row(
+        "cycles/s", f"{figures['cycles_per_second']:,} (model and simulator in one process, builds not counted)"
+    )
+    table.add_row("trace_sha256", figures["trace_sha256"])
+    return table
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The golden model as one side of a lockstep run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from beatmatch.config import Config
+from beatmatch.machine import SteppedMachine
+from beatmatch.program import Program
+from tb.lockstep import random_programs
+
+LIMIT = 2_000_000
+"""Cycles after which a program without an end is given up; the machine's own watchdogs end it long before."""
+
+
+def program_of(source: dict[str, Any], config: Config) -> Program:
+    """The program that a job item names: ``{"random": seed}`` or ``{"file": path}``."""
+    if "file" in source:
+        return Program.load(source["file"]).replace(config=config)
+    return random_programs.generate(source["random"], config)
+
+
+class ModelSide:
+    """Steps the model through a program, block by block."""
+
+    def __init__(self, program: Program) -> None:
+        self.machine = SteppedMachine(program, digest=True)
+
+    def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Stimulus rows and records to the end of the program."""
+        return self.machine.blocks(LIMIT)
+
+
+def make(source: dict[str, Any], config: Config) -> ModelSide:
+    """The model side of a job item."""
+    return ModelSide(program_of(source, config))
