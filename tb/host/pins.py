@@ -74,7 +74,7 @@ def _show(name: str, seen: int, expected: int) -> str:
 
 
 def trace_int(writer, station: str) -> int:
-    """The words that the model wrote for a station in this cycle, as the value of ``trace_o``; then they are cleared."""
+    """The words that the model wrote for a station in this cycle, as ``trace_o`` has them; then they are cleared."""
     start, count = writer.layout.stations[station]
     words = writer.array[writer.base + start : writer.base + start + count]
     value = int.from_bytes(words.astype("<u4").tobytes(), "little")

@@ -249,13 +249,13 @@ class Frontend:
         if not self._run:
             return
         halt = self.halt
-        popped = self._advance(halt)
         overflow = False
         if self._signals or self._grants:
             overflow = self.semaphores.apply(self._signals, [request & SYNC_MASK for _, request in self._grants])
             for index, request in self._grants:
                 if request & ISSUE:
                     self._pop(index)
+        popped = self._advance(halt)
         fetch = self.fetch
         bus = None
         if fetch.active or popped:
