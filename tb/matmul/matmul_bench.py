@@ -113,12 +113,13 @@ class Surroundings:
     def fill(self) -> None:
         """Maybe complete a tile (what weights does in its step)."""
         fifo = self.fifo
-        if fifo.count < self.config.fifo_tiles and self.rng.random() < self.tile_rate:
+        if fifo.reserved < self.config.fifo_tiles and self.rng.random() < self.tile_rate:
             low, high = self.rng.choice(((-128, 127), (-128, -127), (-3, 3)))
             shape = fifo.memory.shape[1:]
             np_rng = np.random.default_rng(self.rng.getrandbits(32))
             fifo.memory[self.slot] = np_rng.integers(low, high, shape, endpoint=True)
             self.slot = (self.slot + 1) % self.config.fifo_tiles
+            fifo.reserve()
             fifo.tile_done()
 
 

@@ -214,6 +214,7 @@ class Matmul:
         self._generate(head, granted, halt)
 
         if start:
+            fifo.begin()
             self._loading = self._shadow_full = True
         elif request is not None and request.swap:
             self._shadow_full = False
