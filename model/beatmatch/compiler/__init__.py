@@ -2,6 +2,17 @@
 """Compilers from tensors and networks to programs."""
 
 from beatmatch.compiler.builder import Builder, CompileError, default_timing
+from beatmatch.compiler.conv import compile_conv2d
 from beatmatch.compiler.gemm import Requant, compile_gemm
+from beatmatch.compiler.network import compile_digits, compile_network
 
-__all__ = ["Builder", "CompileError", "Requant", "compile_gemm", "default_timing"]
+__all__ = [
+    "Builder",
+    "CompileError",
+    "Requant",
+    "compile_conv2d",
+    "compile_digits",
+    "compile_gemm",
+    "compile_network",
+    "default_timing",
+]
