@@ -21,6 +21,14 @@ from tb.memory.transfers import expected, random_scenario
 
 PERIOD = 10
 COMPARED = ("trace_o", "control_o", "channels_o", "write_o")
+MANY = 100
+"""Scenarios from which on everything in ERRORS or SIGNALS must have happened."""
+SIGNALS = ("load signal", "store signal")
+ERRORS = tuple(
+    f"{engine} {what}"
+    for engine in ("load", "store")
+    for what in ("LOCAL_RANGE", "UNALIGNED", "WINDOW", "BUS_SLVERR", "BUS_DECERR", "finishes while halted")
+) + ("W beat while halted", "load bus error while halted")
 LIMIT = 60_000
 """Cycles after which a scenario counts as hung."""
 
@@ -190,14 +198,18 @@ async def run(dut, kinds: tuple[str, ...]) -> None:
     """Random scenarios of the given kinds, one after the other."""
     config = Config(**json.loads(os.environ["BM_CONFIG"]))
     seed = int(os.environ["COCOTB_RANDOM_SEED"])
-    count = int(os.environ.get("BM_SCENARIOS", 20))
+    count = int(os.environ.get("BM_SCENARIOS", 20)) * (2 if "error" in kinds else 1)
     rng = random.Random(f"{seed} {kinds}")
     bench = Bench(dut, config, rng.getrandbits(32))
     await bench.start()
     for _ in range(count):
         await bench.scenario(rng, config, rng.choice(kinds))
-    dut._log.info("%d cycles compared, seed %d", bench.compared, seed)
+    seen = bench.machine.seen
+    dut._log.info("%d cycles compared, seed %d, seen %s", bench.compared, seed, dict(sorted(seen.items())))
     assert bench.compared > 10 * count
+    if count >= MANY:
+        missing = [name for name in (ERRORS if "error" in kinds else SIGNALS) if not seen[name]]
+        assert not missing, f"never happened in {count} scenarios: {missing}"
 
 
 @cocotb.test()

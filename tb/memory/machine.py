@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import random
-from collections import deque
+from collections import Counter, deque
 
 from beatmatch.config import Config
+from beatmatch.isa import Error
 from beatmatch.memory import MemoryAgent
-from beatmatch.stations.load import Load
+from beatmatch.stations.load import LOAD, Load
 from beatmatch.stations.port import Port
 from beatmatch.stations.store import Store
 from beatmatch.stations.transfer import ISSUE
@@ -72,8 +73,7 @@ class Machine:
         self.seq = 0
         self.rdata = bytes(config.lanes)
         self.halt = False
-        self.halted = self.stop_at = -1
-        self.signals: list[tuple[str, int]] = []
+        self.seen: Counter = Counter()
 
     def start(self, scenario: Scenario) -> None:
         """Load a scenario into idle engines."""
@@ -90,7 +90,6 @@ class Machine:
         self.scratchpad = [row.tobytes() for row in scenario.scratchpad]
         self.parameters = [row.tobytes() for row in scenario.parameters]
         self.error = 0
-        self.signals = []
 
     def head(self, which: int):
         """Queue head of load (0) or store (1)."""
@@ -146,7 +145,7 @@ class Machine:
         channels |= (port.w is not None) << 85 | (port.aw is not None) << 86 | (port.ar is not None) << 87
         store.step(self.head(1), self.grants[1], self.halt, self.rgrant, self.rdata, mem)
         load.step(
-            self.head(0), self.grants[0], self.halt, self.taken, port.ar_id == 1, mem if port.r_id == 1 else None
+            self.head(0), self.grants[0], self.halt, self.taken, port.ar_id == LOAD, mem if port.r_id == LOAD else None
         )
         for index, engine in enumerate((load, store)):
             if engine.error:
@@ -184,8 +183,17 @@ class Machine:
             self.error = load.error or store.error
         if self.error:
             self.halt = True
-        if load.signal or store.signal:
-            self.signals.append((load.signal, store.signal))
+        for name, engine in (("load", load), ("store", store)):
+            if engine.error:
+                self.seen[f"{name} {Error(engine.error[0]).name}"] += 1
+            if engine.signal:
+                self.seen[f"{name} signal"] += 1
+            if self.halt and engine.pending():
+                self.seen[f"{name} finishes while halted"] += 1
+        if self.halt and self.port.w is not None:
+            self.seen["W beat while halted"] += 1
+        if self.halt and mem.rvalid and mem.rid == LOAD and mem.rresp:
+            self.seen["load bus error while halted"] += 1
         if reset:
             mem.skip_reset_cycle()
             port.reset()

@@ -119,8 +119,12 @@ def damage(rng: random.Random, config: Config, instruction: Instruction) -> Inst
     """The instruction with one of its addresses made wrong, somewhere."""
     f = dict(instruction.fields)
     name = "dst" if instruction.opcode == Opcode.LOAD else "src"
-    kind = rng.randrange(5)
-    if kind == 0:
+    kind = rng.randrange(6)
+    if kind == 5:  # one word too far, or just not
+        limit = limit_of(config, instruction)
+        reach = max(word for _, word in rows_of(instruction)) - f[name] - (-f["row_bytes"] // config.lanes)
+        f[name] = min(max(0, limit - reach + rng.randint(0, 1)), (1 << 18) - 1)
+    elif kind == 0:
         f["offset"] += rng.randint(1, config.mem_bytes - 1)
     elif kind == 1:
         f[rng.choice(["row_stride", "outer_stride"])] += rng.randint(1, config.mem_bytes - 1)
@@ -175,12 +179,18 @@ def random_scenario(rng: random.Random, config: Config, clean: bool, instruction
         if not clean and rng.random() < 0.08:
             instruction = damage(rng, config, instruction)
         programs[opcode].append(instruction)
+    everything = programs[Opcode.LOAD] + programs[Opcode.STORE]
+    if not clean and rng.random() < 0.3:  # a window that ends with a row's last byte, or one byte before
+        f = rng.choice(everything).fields
+        reach = max(offset for offset, _ in rows_of(Instruction(Opcode.LOAD if "dst" in f else Opcode.STORE, f)))
+        sizes[f["base"]] = reach + f["row_bytes"] - rng.randint(0, 1)
     errors = []
     if not clean:
         for _ in range(rng.choice([0, 0, 1, 3])):
-            first = rng.choice(bases) // beat * beat + rng.randint(0, 300) * beat
-            first %= 1 << 64
-            last = min(first + rng.choice([0, beat * 20]), (1 << 64) - 1)
+            chosen = rng.choice(everything)
+            offset, _ = rng.choice(rows_of(chosen))
+            first = (bases[chosen.fields["base"]] + offset) % (1 << 64) // beat * beat
+            last = min(first + rng.choice([0, beat * 20, beat * 200]), (1 << 64) - 1)
             both = rng.choice([(True, True), (True, False), (False, True)])
             errors.append(ErrorRange(first, last, rng.choice([SLVERR, DECERR]), *both))
     image = MemoryImage()
