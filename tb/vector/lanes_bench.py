@@ -108,7 +108,8 @@ async def lanes(dut):
         row = int.from_bytes(numerics.pack_parameters(batch.bias, batch.ma, batch.shift), "little") | noise
         pins.drive(
             add_i=batch.kind == "add", max_i=batch.kind == "max", raw_i=batch.raw, zero_point_i=batch.zero_point & 255,
-            clip_low_i=batch.low & 255, clip_high_i=batch.high & 255, params_i=row, multiplier_b_i=three_bytes(batch.mb),
+            clip_low_i=batch.low & 255, clip_high_i=batch.high & 255, params_i=row,
+            multiplier_b_i=three_bytes(batch.mb),
         )  # fmt: skip
         if not batch.raw:
             checked += int(batch.last.sum()) * cols

@@ -33,7 +33,7 @@ MOST_ELEMENTS = 120
 
 
 def instruction(rng: random.Random, config: Config) -> Instruction:
-    """A legal instruction; one in ten has an address out of range somewhere."""
+    """A legal instruction; some have wild addresses, some end at the very last or one past the last address."""
     opcode = rng.choice(OPCODES)
     pool = opcode in (Opcode.MAXPOOL, Opcode.AVGPOOL)
     accumulator = rng.random() < 0.5
@@ -59,21 +59,40 @@ def instruction(rng: random.Random, config: Config) -> Instruction:
     small = (0, 1, 1, 2, 3)
     low, high = rng.randint(-128, 127), rng.randint(-128, 127)
     mode = rng.choice((0, 1, 1, 2))
-    return make(
-        opcode, **f, outer=outer, each=rng.randrange(2), x=x, y=y,
-        wait0_id=rng.randrange(32), wait0_n=rng.randrange(16), wait1_id=rng.randrange(32), wait1_n=rng.randrange(16),
-        sig0_en=rng.randrange(2), sig0_id=rng.randrange(32), sig1_en=rng.randrange(2), sig1_id=rng.randrange(32),
-        zero_point=rng.choice((0, rng.randint(-128, 127))),
-        clip_low=rng.choice((-128, low)), clip_high=rng.choice((127, high)),
-        src_space=Space.ACCUMULATOR if accumulator else Space.SCRATCHPAD,
-        src_format=Format.INT32 if accumulator else Format.INT8, dst_format=Format.INT32 if raw else Format.INT8,
-        src=rng.randrange(1 << 18) if wild else rng.randrange(max(1, source // 2)),
-        src_pitch_x=rng.choice(small), src_pitch_y=rng.choice((*small, x)),
-        src_outer_stride=rng.randrange(1 << 16) if wild else rng.choice(small), src_ring=rng.choice((0, 0, 1, 2, 3)),
-        dst=rng.randrange(max(1, operands // 2)), dst_pitch=rng.randrange(1 << 10) if wild else rng.choice((1, 4, 3)),
-        dst_outer_stride=rng.choice((0, 1, x * y)), dst_ring=rng.choice((0, 0, 1, 2, 3)),
-        param_mode=mode, param=rng.randrange(config.param_rows) if mode else 0,
-    )  # fmt: skip
+    f |= {
+        "outer": outer, "each": rng.randrange(2), "x": x, "y": y,
+        "wait0_id": rng.randrange(32), "wait0_n": rng.randrange(16),
+        "wait1_id": rng.randrange(32), "wait1_n": rng.randrange(16),
+        "sig0_en": rng.randrange(2), "sig0_id": rng.randrange(32),
+        "sig1_en": rng.randrange(2), "sig1_id": rng.randrange(32),
+        "zero_point": rng.choice((0, rng.randint(-128, 127))),
+        "clip_low": rng.choice((-128, low)), "clip_high": rng.choice((127, high)),
+        "src_space": Space.ACCUMULATOR if accumulator else Space.SCRATCHPAD,
+        "src_format": Format.INT32 if accumulator else Format.INT8,
+        "dst_format": Format.INT32 if raw else Format.INT8,
+        "src": rng.randrange(1 << 18) if wild else rng.randrange(max(1, source // 2)),
+        "src_pitch_x": rng.choice(small), "src_pitch_y": rng.choice((*small, x)),
+        "src_outer_stride": rng.randrange(1 << 16) if wild else rng.choice(small),
+        "src_ring": rng.choice((0, 0, 1, 2, 3)),
+        "dst": rng.randrange(max(1, operands // 2)),
+        "dst_pitch": rng.randrange(1 << 10) if wild else rng.choice((1, 4, 3)),
+        "dst_outer_stride": rng.choice((0, 1, x * y)), "dst_ring": rng.choice((0, 0, 1, 2, 3)),
+        "param_mode": mode, "param": rng.randrange(config.param_rows) if mode else 0,
+    }  # fmt: skip
+    if rng.random() < 0.2:
+        at_the_edge(rng, f, opcode, operands)
+    return make(opcode, **f)
+
+
+def at_the_edge(rng: random.Random, f: dict[str, int], opcode: Opcode, operands: int) -> None:
+    """Move a destination (or ADD's second source) so that its greatest address is the last legal one, or one more."""
+    outers = min(f["outer"], 1 << f["dst_ring"]) if f["dst_ring"] else f["outer"]
+    reach = (outers - 1) * f["dst_outer_stride"] + (f["x"] * f["y"] - 1) * f["dst_pitch"]
+    past = rng.randrange(2)
+    if opcode is Opcode.ADD and rng.random() < 0.5:
+        f["src2"] = max(0, operands - 1 - reach + past)
+    else:
+        f["dst"] = max(0, operands - (4 if f["dst_format"] else 1) - reach + past)
 
 
 class World:
