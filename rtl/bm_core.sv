@@ -165,7 +165,7 @@ module bm_core
   logic [16:0] useful;
 
   // Host and frontend
-  logic        clear, run, error_valid, done_set;
+  logic        run, error_valid, done_set;
   logic [63:0] prog_addr, cycles;
   logic [31:0] prog_len, cycle_limit;
   logic [7:0]  error_code;
@@ -198,7 +198,7 @@ module bm_core
       .s_axil_bready_i(s_axil_bready_i), .s_axil_bresp_o(s_axil_bresp_o), .s_axil_arvalid_i(s_axil_arvalid_i),
       .s_axil_arready_o(s_axil_arready_o), .s_axil_araddr_i(s_axil_araddr_i), .s_axil_rvalid_o(s_axil_rvalid_o),
       .s_axil_rready_i(s_axil_rready_i), .s_axil_rdata_o(s_axil_rdata_o), .s_axil_rresp_o(s_axil_rresp_o),
-      .engine_rst_no(engine_rst_n), .busy_o(), .clear_o(clear), .base_o(base), .size_o(size), .run_o(run), .prog_addr_o(prog_addr),
+      .engine_rst_no(engine_rst_n), .base_o(base), .size_o(size), .run_o(run), .prog_addr_o(prog_addr),
       .prog_len_o(prog_len), .cycle_limit_o(cycle_limit), .cycles_o(cycles), .halt_i(halt), .error_valid_i(error_valid),
       .error_code_i(error_code), .error_engine_i(error_engine), .error_seq_i(error_seq), .done_set_i(done_set), .active_i(active),
       .weight_shift_i(weight_shift), .weight_stall_i(weight_stall), .wait_i(matmul_wait), .load_busy_i(busy[LD]), .useful_i(useful),

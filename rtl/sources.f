@@ -46,4 +46,8 @@ vector/bm_vector_pipeline.sv
 vector/bm_vector_sequencer.sv
 vector/bm_vector_trace.sv
 vector/bm_vector_write.sv
+weights/bm_weight_fifo.sv
+weights/bm_weights.sv
+weights/bm_weights_reader.sv
+weights/bm_weights_rows.sv
 bm_core.sv

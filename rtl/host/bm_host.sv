@@ -47,8 +47,6 @@ module bm_host #(
 
     // To all stations
     output logic             engine_rst_no,
-    output logic             busy_o,
-    output logic             clear_o,
     output logic [16*64-1:0] base_o,
     output logic [16*64-1:0] size_o,
 
@@ -83,12 +81,12 @@ module bm_host #(
   logic [11:0] write_addr, read_addr;
   logic [31:0] write_data, read_data;
   logic [3:0] write_strb;
-  logic start, done;
+  logic start, busy, clear, done;
   logic active, weight_shift, weight_stall, raw_stall, input_stall;
   logic [8*64-1:0] counters;
 
-  assign engine_rst_no = rst_ni && !clear_o;
-  assign run_o = busy_o && !clear_o;
+  assign engine_rst_no = rst_ni && !clear;
+  assign run_o = busy && !clear;
   assign cycles_o = counters[63:0];
 
   bm_axil i_axil (
@@ -150,9 +148,9 @@ module bm_host #(
       .base_o,
       .size_o,
       .start_o       (start),
-      .busy_o,
+      .busy_o        (busy),
       .done_o        (done),
-      .clear_o,
+      .clear_o       (clear),
       .done_set_i,
       .halt_i,
       .error_code_i,
@@ -166,7 +164,7 @@ module bm_host #(
       .clk_i,
       .rst_ni,
       .start_i       (start),
-      .busy_i        (busy_o),
+      .busy_i        (busy),
       .run_i         (run_o),
       .active_i,
       .weight_shift_i,
@@ -205,7 +203,7 @@ module bm_host #(
       halt_i,
       halt_i,
       done,
-      busy_o
+      busy
     };
     assign error_word = error_valid_i ? {1'b1, 3'd0, error_code_i, error_engine_i, error_seq_i} : '0;
     assign trace_o = TRACE_W'({error_word, status_word, s_axil_rdata_o, axil_word});

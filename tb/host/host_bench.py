@@ -22,7 +22,7 @@ BUS_IN = ("awvalid", "awaddr", "wvalid", "wdata", "wstrb", "bready", "arvalid", 
 BUS_OUT = ("awready", "wready", "bvalid", "bresp", "arready", "rvalid", "rdata", "rresp")
 LEVELS = ("active_i", "weight_shift_i", "weight_stall_i", "wait_i", "load_busy_i", "useful_i", "overflow_i")
 FRONTEND = ("halt_i", "error_valid_i", "error_code_i", "error_engine_i", "error_seq_i", "done_set_i")
-SETTINGS = ("prog_addr_o", "prog_len_o", "cycle_limit_o", "cycles_o", "base_o", "size_o", "busy_o", "clear_o", "run_o")
+SETTINGS = ("prog_addr_o", "prog_len_o", "cycle_limit_o", "cycles_o", "base_o", "size_o", "run_o")
 WRITABLE = [address for address, (name, _, _) in PLACES.items() if "w" in csr.__dict__[name].access]
 
 
