@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from beatmatch.isa import Engine, Error
 from tests.model.micro_matrix import EDGE, commit
-from tests.model.micro_memory import AR_AFTER_ISSUE, READ_AFTER_ISSUE, W_AFTER_ISSUE
+from tests.model.micro_memory import READ_AFTER_ISSUE, W_AFTER_ISSUE
 from tests.model.micro_terms import (
+    AR_AFTER_ISSUE,
     FETCH,
     FIRST_AR,
     LOAD,
@@ -114,6 +115,7 @@ def header_counters(latency: int) -> Micro:
     """A wait for three that the header's counter meets: it costs nothing."""
     m = Micro(TINY, latency, [load(4, wait0_id=7, wait0_n=3)], counters={7: 3})
     m.starts()
+    m.reads(LOAD, 0, beats=1)
     issue = head(TINY, latency, 0)
     m.sees("load.issue", issue, seq=0)
     m.ends(issue + AR_AFTER_ISSUE + latency + 2)
@@ -130,6 +132,8 @@ def two_signals_one_wait(latency: int) -> Micro:
         [load(4, **signal(3)), load(4, offset=4, dst=1, **signal(3)), store(8, wait0_id=3, wait0_n=2)],
     )
     m.starts()
+    m.reads(LOAD, 0, beats=1)
+    m.reads(LOAD, 1, beats=1)
     ar = head(c, latency, 1) + AR_AFTER_ISSUE
     assert ar + latency >= fetch_end(c, latency, 4)
     second = ar + latency + 2
@@ -162,6 +166,7 @@ def deadlock_after_work(latency: int) -> Micro:
     """A store waits for two units and gets one: the count starts the cycle after the signal."""
     m = Micro(TINY, latency, [load(4, **signal(0)), store(4, wait0_id=0, wait0_n=2)])
     m.starts()
+    m.reads(LOAD, 0, beats=1)
     loaded = head(TINY, latency, 0) + AR_AFTER_ISSUE + latency + 2
     assert loaded >= head(TINY, latency, 1)
     m.sees("load.retire", loaded, seq=0)
@@ -211,6 +216,7 @@ def load_twin(latency: int) -> Micro:
     """One load of one beat, as in `load_one_beat`."""
     m = Micro(TINY, latency, [load(4)])
     m.starts()
+    m.reads(LOAD, 0, beats=1)
     retire = head(TINY, latency, 0) + AR_AFTER_ISSUE + latency + 2
     m.sees("load.retire", retire, seq=0)
     m.ends(retire)
@@ -260,6 +266,7 @@ def semaphore_overflow(latency: int) -> Micro:
     """A signal to a counter that holds 255: the error is raised in the cycle of the retire event."""
     m = Micro(TINY, latency, [load(4, **signal(0))], counters={0: 255})
     m.starts()
+    m.reads(LOAD, 0, beats=1)
     retire = head(TINY, latency, 0) + AR_AFTER_ISSUE + latency + 2
     m.sees("load.retire", retire, seq=0)
     refuse(m, retire, Error.SEMAPHORE_OVERFLOW, Engine.FRONTEND, 0)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from beatmatch.config import Config
 from beatmatch.isa import Opcode, make
-from tests.model.micro_memory import AR_AFTER_ISSUE, READ_AFTER_ISSUE, W_AFTER_ISSUE
+from tests.model.micro_memory import READ_AFTER_ISSUE, W_AFTER_ISSUE
 from tests.model.micro_terms import (
+    AR_AFTER_ISSUE,
     LOAD,
     NARROW,
     SMALL,
@@ -74,6 +75,8 @@ def matmul_rows_as_tile(latency: int) -> Micro:
     c = SMALL
     m = Micro(c, latency, [load(64, **signal(0)), weights(c), matmul(c, 8, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=8)
+    m.reads(WEIGHTS, 1, beats=8)
     ar = head(c, latency, 0) + AR_AFTER_ISSUE
     beat = max(ar + latency, fetch_end(c, latency, 4))
     loaded = beat + 7 + 1 + 1
@@ -100,6 +103,8 @@ def matmul_more_rows_than_tile(latency: int) -> Micro:
     c = SMALL
     m = Micro(c, latency, [load(96, **signal(0)), weights(c), matmul(c, 4, y=3, height=3, src_pitch_y=4, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=12)
+    m.reads(WEIGHTS, 1, beats=8)
     ar = head(c, latency, 0) + AR_AFTER_ISSUE
     beat = max(ar + latency, fetch_end(c, latency, 4))
     loaded = beat + 11 + 1 + 1
@@ -154,6 +159,8 @@ def weights_zero_rows_wide(latency: int) -> Micro:
     tile = weights(c, packed=0, k_rows=2, row_stride=64)
     m = Micro(c, latency, [load(16, **signal(0)), tile, matmul(c, 1, k_lanes=2, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=1)
+    m.reads(WEIGHTS, 1, beats=1, count=2)
     loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 2 + 1  # beat; +1 moves; +1 written; +1 retire
     ar = head(c, latency, 1) + AR_AFTER_ISSUE
     beat = ar + latency
@@ -181,6 +188,8 @@ def weights_packed_wide(latency: int) -> Micro:
     c = WIDE
     m = Micro(c, latency, [load(16, **signal(0)), weights(c), matmul(c, 1, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=1)
+    m.reads(WEIGHTS, 1, beats=1)
     loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 2 + 1
     m.sees("load.retire", loaded, seq=0)
     first = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 2
@@ -202,6 +211,7 @@ def weights_from_scratchpad(latency: int) -> Micro:
     tile = make(Opcode.WEIGHTS_SP, k_rows=3, n_lanes=4, row_stride=1, **wait(0))
     m = Micro(c, latency, [load(20, **signal(0, 1)), tile, matmul(c, 1, src=4, k_lanes=3, **wait(1))])
     m.starts()
+    m.reads(LOAD, 0, beats=5)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
     loaded = beat + 4 + 1 + 1
     issue = max(head(c, latency, 1), loaded + 1)
@@ -227,6 +237,8 @@ def accumulate_short_tiles(latency: int) -> Micro:
     c = TINY
     m = Micro(c, latency, [load(8, **signal(0)), weights(c, inner=2), matmul(c, 1, kc=2, src_kc_stride=1, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=2)
+    m.reads(WEIGHTS, 1, beats=4, count=2)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
     loaded = beat + 1 + 1 + 1
     first = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 1  # two bursts of four beats, no gap
@@ -258,6 +270,8 @@ def accumulate_long_tiles(latency: int) -> Micro:
         c, latency, [load(160, **signal(0)), weights(c, inner=2), matmul(c, 10, kc=2, src_kc_stride=10, **wait(0))]
     )
     m.starts()
+    m.reads(LOAD, 0, beats=20)
+    m.reads(WEIGHTS, 1, beats=8, count=2)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
     loaded = beat + 19 + 1 + 1
     first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 20) + 1
@@ -286,6 +300,8 @@ def matmul_after_preload(latency: int) -> Micro:
     c = SMALL
     m = Micro(c, latency, [weights(c, inner=3), load(24, **signal(0)), matmul(c, 1, kc=3, src_kc_stride=1, **wait(0))])
     m.starts()
+    m.reads(WEIGHTS, 0, beats=8, count=3)
+    m.reads(LOAD, 1, beats=3)
     first = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4)) + 1
     m.streams("weights.fifo_write", first, 24, row=list(range(8)) * 3, tile=[0] * 8 + [1] * 8 + [2] * 8)
     shift = first + 7 + 1
@@ -320,6 +336,8 @@ def matmul_keep(latency: int) -> Micro:
         [load(20, **signal(0)), weights(c), matmul(c, 2, **wait(0)), matmul(c, 3, src=2, acc=8, keep=1, accumulate=1)],
     )
     m.starts()
+    m.reads(LOAD, 0, beats=5)
+    m.reads(WEIGHTS, 1, beats=4)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 5))
     loaded = beat + 4 + 1 + 1
     first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 5) + 1
@@ -347,6 +365,8 @@ def matmul_back_to_back(latency: int) -> Micro:
         c, latency, [load(32, **signal(0)), weights(c, inner=2), matmul(c, 4, **wait(0)), matmul(c, 4, src=4, acc=4)]
     )
     m.starts()
+    m.reads(LOAD, 0, beats=8)
+    m.reads(WEIGHTS, 1, beats=4, count=2)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 5))
     loaded = beat + 7 + 1 + 1
     first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 8) + 1
@@ -373,6 +393,8 @@ def matmul_padding(latency: int) -> Micro:
     rows = matmul(c, 4, width=2, pad_left=1, pad_value=-3, **wait(0))
     m = Micro(c, latency, [load(8, **signal(0)), weights(c), rows])
     m.starts()
+    m.reads(LOAD, 0, beats=2)
+    m.reads(WEIGHTS, 1, beats=4)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
     loaded = beat + 1 + 1 + 1
     shift = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 3 + 1 + 1  # last of four beats; +1 written; +1 F
@@ -393,6 +415,8 @@ def convolution(latency: int) -> Micro:
     window = {"kx": 2, "ky": 2, "pad_left": 1, "pad_top": 1, "width": 2, "height": 2, "src_pitch_y": 2}
     m = Micro(c, latency, [load(16, **signal(0)), weights(c, inner=4), matmul(c, 2, **window, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=2)
+    m.reads(WEIGHTS, 1, beats=8, count=4)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
     loaded = beat + 1 + 1 + 1
     first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 2) + 1  # 32 rows without a gap
@@ -428,6 +452,8 @@ def matmul_each(latency: int) -> Micro:
         ],
     )
     m.starts()
+    m.reads(LOAD, 0, beats=1, count=2, step=2)
+    m.reads(WEIGHTS, 1, beats=4, count=2)
     ar = head(c, latency, 0) + AR_AFTER_ISSUE
     assert ar + latency >= fetch_end(c, latency, 4)
     loaded = ar + latency + 1 + 1
@@ -490,6 +516,7 @@ def read_conflict(latency: int) -> Micro:
     tile = make(Opcode.WEIGHTS_SP, k_rows=4, n_lanes=4, row_stride=1, **wait(0), **signal(2))
     m = Micro(c, latency, [load(32, **signal(0, 1)), tile, store(16, src=4, **wait(1)), matmul(c, 1, **wait(2))])
     m.starts()
+    m.reads(LOAD, 0, beats=8)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 5))
     loaded = beat + 7 + 1 + 1
     issue = loaded + 1  # both: two counters, signalled in one cycle

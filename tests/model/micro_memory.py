@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from beatmatch.isa import Engine, Error
 from tests.model.micro_terms import (
+    AR_AFTER_ISSUE,
     DATA,
     LOAD,
     NARROW,
@@ -20,9 +21,6 @@ from tests.model.micro_terms import (
     wait,
 )
 
-# Chain of a load (the sections *Load* and *Rows to bursts*):
-#   issue; +1 first row generated; +1 row register valid, burst put; +1 burst register valid = AR handshake.
-AR_AFTER_ISSUE = 3
 # Chain of a store: AW as AR. The row is on the list with the AW (issue+3), where the read request is loaded;
 # +1 request granted; +1 data arrive (`sp_read`); +1 visible in the word buffer, W register loaded; +1 W handshake.
 READ_AFTER_ISSUE = 5
@@ -175,6 +173,7 @@ def copy(latency: int) -> Micro:
     """Load four words, hand over by a semaphore, store them."""
     m = Micro(TINY, latency, [load(16, **signal(0)), store(16, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=4)
     ar = head(TINY, latency, 0) + AR_AFTER_ISSUE
     loaded = ar + latency + 4 + 1  # last of four words written in ar+latency+4; +1 retire
     # signal register in `loaded`; the counter shows it one cycle later, and the store is granted there
@@ -230,6 +229,7 @@ def store_narrow_port(latency: int) -> Micro:
     """MB < L: a row of 22 bytes leaves as four beats of the first word and two of the second."""
     m = Micro(NARROW, latency, [load(32, **signal(0)), store(22, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=8)
     ar = head(NARROW, latency, 0) + AR_AFTER_ISSUE
     loaded = ar + latency + 8 + 1  # eight beats, the second word is written in ar+latency+8; +1
     issue = max(head(NARROW, latency, 1), loaded + 1)
@@ -249,6 +249,7 @@ def store_wide_port(latency: int) -> Micro:
     """MB > L: a row of 80 bytes leaves as a beat of four words and a beat of one word."""
     m = Micro(WIDE, latency, [load(128, **signal(0)), store(80, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=2)
     beat = head(WIDE, latency, 0) + AR_AFTER_ISSUE + latency
     loaded = beat + 2 + 7 + 1  # eight words as in load_wide_port; +1
     issue = max(head(WIDE, latency, 1), loaded + 1)
@@ -285,6 +286,7 @@ def load_bus_error(latency: int) -> Micro:
     address = DATA[0][0] + 8
     m = Micro(TINY, latency, [load(16)], failing=(address, address + 3))
     m.starts()
+    m.reads(LOAD, 0, beats=4)
     beat = head(TINY, latency, 0) + AR_AFTER_ISSUE + latency
     raised = beat + 2
     m.streams("load.write", beat + 1, 2, address=[0, 1])

@@ -87,6 +87,11 @@ class Micro:
             visible = head(self.config, self.latency, i)
             self.sees("frontend.dispatch", visible - 1, seq=i, engine=int(instruction.engine))
 
+    def reads(self, requester: int, i: int, beats: int, count: int = 1, step: int = 1) -> None:
+        """Bursts of instruction ``i`` if it issues as soon as it can be seen: ``count``, of ``beats`` beats each."""
+        first = head(self.config, self.latency, i) + AR_AFTER_ISSUE
+        self.streams("port.ar", first, count, step, id=requester, len=beats - 1)
+
     def ends(self, last_retire: int) -> None:
         """Normal end: idle in the cycle after the last retire register was 1; in that cycle `done` is set."""
         self.busy = last_retire + 1
@@ -95,6 +100,10 @@ class Micro:
 # ----- terms of every run (Reset, start, done; Frontend) -----
 
 FIRST_AR = 3  # "the first is put in the register at the end of s+2 (visible s+3)"; arready is 1
+
+# Chain of a read row (the sections *Load* and *Rows to bursts*): issue; +1 first row generated; +1 row register valid,
+# burst put; +1 burst register valid = AR handshake.
+AR_AFTER_ISSUE = 3
 
 
 def entry(config: Config, latency: int, e: int) -> int:

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from beatmatch.isa import Format, Opcode, Space
 from tests.model.micro_matrix import EDGE, commit
-from tests.model.micro_memory import AR_AFTER_ISSUE, READ_AFTER_ISSUE, W_AFTER_ISSUE
+from tests.model.micro_memory import READ_AFTER_ISSUE, W_AFTER_ISSUE
 from tests.model.micro_terms import (
+    AR_AFTER_ISSUE,
+    LOAD,
     SMALL,
     TINY,
+    WEIGHTS,
     WRITE_LATENCY,
     Micro,
     fetch_end,
@@ -72,6 +75,7 @@ def requant_parameters(latency: int) -> Micro:
         ],
     )
     m.starts()
+    m.reads(LOAD, 0, beats=8)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
     m.streams("load.write", beat + 1, 8, address=list(range(8, 16)), space=int(Space.PARAMETER))
     loaded = beat + 7 + 1 + 1
@@ -116,6 +120,7 @@ def requant_outer(latency: int) -> Micro:
         ],
     )
     m.starts()
+    m.reads(LOAD, 0, beats=16)
     loaded = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4)) + 15 + 1 + 1
     done = rows_ready(c, head(c, latency, 1), 4)
     issue = max(head(c, latency, 2), loaded + 1, done + 1)
@@ -146,6 +151,7 @@ def requant_each(latency: int) -> Micro:
         ],
     )
     m.starts()
+    m.reads(LOAD, 0, beats=2, count=2, step=2)
     ar = head(c, latency, 0) + AR_AFTER_ISSUE
     loaded = ar + latency + 2 + 1
     m.streams("load.retire", loaded, 2, step=2, seq=0, iteration=[0, 1])
@@ -173,6 +179,7 @@ def add_scratchpad(latency: int) -> Micro:
     c = TINY
     m = Micro(c, latency, [load(24, **signal(0)), vector(Opcode.ADD, x=3, src2=3, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=6)
     loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 5 + 1 + 1
     issue = max(head(c, latency, 1), loaded + 1)
     element = issue + ELEMENT
@@ -198,6 +205,8 @@ def add_accumulator(latency: int) -> Micro:
         ],
     )
     m.starts()
+    m.reads(LOAD, 0, beats=2)
+    m.reads(LOAD, 1, beats=16)
     assert head(c, latency, 0) + AR_AFTER_ISSUE + latency >= fetch_end(c, latency, 5)
     loaded = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 15 + 1 + 1
     done = rows_ready(c, head(c, latency, 2), 2)
@@ -219,6 +228,7 @@ def maxpool_2x2(latency: int) -> Micro:
     pool = {"kx": 2, "ky": 2, "stride_x": 2, "stride_y": 2, "width": 4, "height": 2, "src_pitch_y": 4}
     m = Micro(c, latency, [load(32, **signal(0)), vector(Opcode.MAXPOOL, x=2, **pool, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=8)
     loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 7 + 1 + 1
     issue = max(head(c, latency, 1), loaded + 1)
     element = issue + ELEMENT
@@ -236,6 +246,7 @@ def avgpool_padding(latency: int) -> Micro:
     pool = {"kx": 2, "ky": 2, "stride_x": 2, "stride_y": 2, "width": 3, "height": 2, "pad_left": 1, "src_pitch_y": 3}
     m = Micro(c, latency, [load(24, **signal(0)), vector(Opcode.AVGPOOL, x=2, **pool, **wait(0))])
     m.starts()
+    m.reads(LOAD, 0, beats=6)
     loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 5 + 1 + 1
     issue = max(head(c, latency, 1), loaded + 1)
     element = issue + ELEMENT
@@ -256,6 +267,7 @@ def write_conflict(latency: int) -> Micro:
         [load(96), padded(c, 3, **signal(0)), vector(Opcode.REQUANT, x=3, **ACCUMULATOR, **wait(0))],
     )
     m.starts()
+    m.reads(LOAD, 0, beats=24)
     first = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 1  # of 24 words, one per cycle
     issue = max(head(c, latency, 2), rows_ready(c, head(c, latency, 1), 3) + 1)
     blocked = issue + ELEMENT + WRITE  # the first of three cycles
@@ -287,6 +299,9 @@ def whole_chain(latency: int) -> Micro:
         ],
     )
     m.starts()
+    m.reads(LOAD, 0, beats=8)
+    m.reads(WEIGHTS, 1, beats=8)
+    m.reads(LOAD, 2, beats=8)
     # data beats: eight of the activations, eight of the tile, eight of the parameters, in the order of their ARs
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 7))
     tile_beat = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 8)
