@@ -102,7 +102,7 @@ def scenario(rng: random.Random, config: Config) -> Scenario:
         engines = [FakeEngine(rng, work, lazy, error_rate, rng.choice((0, 5, 30))) for _ in range(ENGINES)]
     return Scenario(
         image, timing, engines, address, length,
-        limit=limit, reset_after=rng.randrange(200) if rng.random() < 0.08 else -1, ar_rate=rng.choice((0.2, 1, 1)),
+        limit=limit, reset_after=rng.randrange(100) if rng.random() < 0.15 else -1, ar_rate=rng.choice((0.2, 1, 1)),
     )  # fmt: skip
 
 

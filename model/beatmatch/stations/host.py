@@ -42,7 +42,7 @@ class Host:
         ``clear`` is the cycle in which the engines are reset; ``run`` is busy and not clear.
     prog_addr, prog_len, cycle_limit : int
     base, size : list of int
-        The 16 base registers and their windows, in bytes.
+        The 16 base registers and their windows, in bytes; the lists stay the same objects (engines keep them).
     cycles, active, weight_shift, weight_stall, raw_stall, input_stall : int
         Counters, in cycles; ``non_matrix`` is what the first three leave of ``cycles``.
     useful_macs : int
@@ -65,14 +65,15 @@ class Host:
         self._axil_offset = trace.offset("host", "axil")
         self._status_offset = trace.offset("host", "status")
         self._error_offset = trace.offset("host", "error")
+        self.base = [0] * BASE_REGISTERS
+        self.size = [0] * BASE_REGISTERS
         self.reset()
 
     def reset(self) -> None:
         """What a cycle with ``rst_ni`` low leaves behind; call it instead of `commit`."""
         self.busy = self.done = self.clear = self.run = False
         self.prog_addr = self.prog_len = self.cycle_limit = 0
-        self.base = [0] * BASE_REGISTERS
-        self.size = [0] * BASE_REGISTERS
+        self.base[:] = self.size[:] = [0] * BASE_REGISTERS
         self._aw = self._w = self._ar = None
         self.bvalid = self.rvalid = False
         self.bresp = self.rresp = OKAY
