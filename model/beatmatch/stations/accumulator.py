@@ -98,7 +98,7 @@ class Accumulator:
             writer = self.writer
             at = writer.base + self._read_slot
             writer.words[at] = VALID | self._arrive
-            writer.array[at + 1 : at + 1 + self._cols] = self.vector_data.view(np.uint32)
+            writer.array[at + 1 : at + 1 + self._cols] = self.vector_data
         if read >= 0:
             self.vector_data = self.memory[read].copy() if read == row else self.memory[read]
         self._arrive = read
@@ -123,4 +123,4 @@ class Accumulator:
         writer = self.writer
         at = writer.base + self._write_slot
         writer.words[at] = header
-        writer.array[at + 1 : at + 1 + self._cols] = target.view(np.uint32)
+        writer.array[at + 1 : at + 1 + self._cols] = target

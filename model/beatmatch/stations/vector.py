@@ -54,7 +54,7 @@ class Vector:
         "_part_shift", "_pending", "_phase", "_raw", "_request", "_request_last", "_request_part", "_request_second",
         "_request_second_part", "_retire", "_retire_next", "_rows", "_seq", "_signals", "_slices", "_slot_issue",
         "_slot_param", "_slot_retire", "_slot_sp_read", "_slot_state", "_slot_write", "_slots", "_sync", "_valid",
-        "_words_per_operand", "_words_per_word", "_write_bytes", "_write_end", "_write_operand", "acc_read", "error",
+        "_words_per_operand", "_words_per_word", "_write_end", "_write_operand", "_write_row", "acc_read", "error",
         "param_memory", "signal", "sp_read", "write", "writer",
     )  # fmt: skip
 
@@ -218,7 +218,9 @@ class Vector:
             at = writer.base + self._slot_sp_read
             writer.words[at] = VALID | self._arrive_word
             writer.array[at + 1 : at + 1 + self._words_per_word] = sp_data.view(np.uint32)
-            operand = sp_data[self._slices[self._arrive_part]].view(np.int8)
+            operand = sp_data.view(np.int8)
+            if self._part_mask:
+                operand = operand[self._slices[self._arrive_part]]
             if arrive == FROM_SCRATCHPAD:
                 value = operand
             else:
@@ -248,10 +250,10 @@ class Vector:
         if valid & WRITE:
             at = writer.base + self._slot_write
             writer.words[at] = VALID | self._write_operand
-            writer.array[at + 1 : at + 1 + self._words_per_operand] = self.write[2].view(np.uint32)
+            writer.array[at + 1 : at + 1 + self._words_per_operand] = lanes.words[self._write_row]
             if self._raw and self._chunk < 3:
                 self._chunk += 1
-                self._present(self._write_operand + 1)
+                self._present(self._write_row + 1, self._write_operand + 1)
                 flags |= WRITE
             else:
                 self._chunk = 0
@@ -265,9 +267,9 @@ class Vector:
             slots = self._slots
             if valid & SCALED:
                 slot, destination, self._write_end = slots[2]
-                self._write_bytes = lanes.result(slot)
+                lanes.finish(slot)
                 self._chunk = 0
-                self._present(destination)
+                self._present(slot * lanes.chunks, destination)
                 flags |= WRITE
             flags |= (valid & (BIASED | PRODUCT)) << 1
             slots[2] = slots[1]
@@ -275,14 +277,12 @@ class Vector:
             slots[0] = finished
         return flags
 
-    def _present(self, operand: int) -> None:
-        """Put a chunk into the write register."""
-        part = self._slices[operand & self._part_mask]
-        data = self._write_bytes
-        if self._raw:
-            data = data[self._chunk * 4 * self._words_per_operand :][: 4 * self._words_per_operand]
+    def _present(self, row: int, operand: int) -> None:
+        """Put a row of results (or a chunk of one) into the write register."""
+        self._write_row = row
         self._write_operand = operand
-        self.write = (operand >> self._part_shift, part, data)
+        part = self._slices[operand & self._part_mask]
+        self.write = (operand >> self._part_shift, part, self._lanes.bytes[row])
 
     def _take_grants(self, sp_granted: bool, acc_granted: bool) -> None:
         """Reads of the request register that are granted in this cycle; their data arrive in the next."""

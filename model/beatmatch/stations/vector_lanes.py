@@ -28,6 +28,10 @@ class Lanes:
         Second operands of ADD.
     fill : int
         The slot that the next captured row takes.
+    chunks : int
+        Writes per row: four on the raw path, else one.
+    bytes, words : list of numpy.ndarray
+        Results as uint8 [cols] and as uint32 [cols / 4]: chunk j of a slot's row is entry ``slot * chunks + j``.
     """
 
     def __init__(self, cols: int) -> None:
@@ -40,11 +44,17 @@ class Lanes:
         self._odd = np.zeros((SLOTS, cols), dtype=np.int64)
         self._narrow = np.zeros((SLOTS, cols), dtype=np.int8)
         self._wide = np.zeros((SLOTS, cols), dtype=np.int32)
-        self._narrow_bytes = self._narrow.view(np.uint8)
-        self._wide_bytes = self._wide.view(np.uint8)
+        chunk_rows = self._wide.reshape(4 * SLOTS, cols // 4)  # little endian: channels in order, cols bytes
+        self._views = {
+            1: (list(self._narrow.view(np.uint8)), list(self._narrow.view(np.uint32))),
+            4: (list(chunk_rows.view(np.uint8)), list(chunk_rows.view(np.uint32))),
+        }
+        self._a_rows, self._b_rows = list(self.a), list(self.b)
         self._window = np.zeros(cols, dtype=np.int32)
         self._unit = np.ones(cols, dtype=np.int64)
         self.add = self.maximum = self.raw = False
+        self.chunks = 1
+        self.bytes, self.words = self._views[1]
         self.set_parameters(None)
 
     def begin(self, instruction: Instruction) -> None:
@@ -53,6 +63,8 @@ class Lanes:
         self.add = instruction.opcode == Opcode.ADD
         self.maximum = instruction.opcode == Opcode.MAXPOOL
         self.raw = f["dst_format"] == Format.INT32
+        self.chunks = 4 if self.raw else 1
+        self.bytes, self.words = self._views[self.chunks]
         self._zero_point, self._low, self._high = f["zero_point"], f["clip_low"], f["clip_high"]
         self._neutral = numerics.MAX_NEUTRAL if self.maximum else numerics.SUM_NEUTRAL
         self._ready = [False] * SLOTS
@@ -85,9 +97,9 @@ class Lanes:
         """
         if first and last:
             slot = self.fill
-            self.a[slot] = self._neutral if value is None else value
+            self._a_rows[slot][:] = self._neutral if value is None else value
             if second is not None:
-                self.b[slot] = second
+                self._b_rows[slot][:] = second
         else:
             window = self._window
             if first:
@@ -100,19 +112,18 @@ class Lanes:
             if not last:
                 return -1
             slot = self.fill
-            self.a[slot] = window
+            self._a_rows[slot][:] = window
         self._ready[slot] = False
         self.fill = (slot + 1) % SLOTS
         return slot
 
-    def result(self, slot: int) -> np.ndarray:
-        """The bytes of a row's result: uint8, [cols], or [4 * cols] on the raw path; a view of the ring."""
+    def finish(self, slot: int) -> None:
+        """Make sure that the results of a row stand in `bytes` and `words`."""
         if not self._ready[slot]:
             stop = self.fill if self.fill > slot else SLOTS
             self._work_out(slot, stop)
             for index in range(slot, stop):
                 self._ready[index] = True
-        return self._wide_bytes[slot] if self.raw else self._narrow_bytes[slot]
 
     def _work_out(self, start: int, stop: int) -> None:
         a, exact = self.a[start:stop], self._exact[start:stop]
