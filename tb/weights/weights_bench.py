@@ -50,7 +50,7 @@ def random_weights(rng: random.Random, config: Config) -> Instruction:
     for which in (0, 1):
         f |= {f"wait{which}_id": rng.randrange(32), f"wait{which}_n": small(0, 1, 15)}
         f |= {f"sig{which}_id": rng.randrange(32), f"sig{which}_en": rng.randrange(2)}
-    wild = rng.random() < 0.03
+    wild = rng.random() < 0.06
     if rng.random() < 0.5:
         step = config.mem_bytes if not wild else 1
 
@@ -127,21 +127,21 @@ class Surroundings:
         self.head_rate, self.grant_rate = choice((0.05, 0.5, 1.0)), choice((0.05, 0.5, 1.0))
         self.ar_rate, self.r_rate = choice((0.1, 0.5, 1.0)), choice((0.1, 0.6, 1.0))
         self.sp_rate, self.tile_rate = choice((0.1, 0.6, 1.0)), choice((0.0, 0.05, 1.0, 1.0))
-        self.halt_rate, self.error_rate = choice((0.0, 0.0, 0.005)), choice((0.0, 0.0, 0.01))
+        self.halt_rate, self.error_rate = choice((0.0, 0.0, 0.005)), choice((0.0, 0.0, 0.02))
 
-    def present(self, error: bool) -> bool:
+    def present(self, error: bool, stuck: bool) -> bool:
         """Start a cycle; returns whether it is one of reset."""
         rng, fifo = self.rng, self.fifo
         self.halt = self.halt or error or rng.random() < self.halt_rate
         self.halted += self.halt
-        if rng.random() < 0.003:
+        if rng.random() < (0.02 if stuck else 0.003):
             self.retune()
         if self.head is None and rng.random() < self.head_rate:
             self.head = self.seq, random_weights(rng, self.config)
             self.seq = (self.seq + rng.choice((1, 1, 9999))) % 65536
         if self.row < 0 and fifo.count and rng.random() < self.tile_rate:
             self.row = 0
-        return self.halted > 80 and rng.random() < 0.05 or rng.random() < 0.0005
+        return (self.halted > 80 and rng.random() < 0.05) or rng.random() < 0.0005
 
     def shift(self) -> None:
         """End of the cycle, as matmul's step: a row of a tile was read."""
@@ -209,9 +209,10 @@ async def lockstep(dut):
     for _ in range(2):
         await pins.next()
 
+    stuck = False
     was_read = None  # the FIFO row whose data arrive in this cycle
     for _ in range(cycles):
-        reset = around.present(model.error != 0)
+        reset = around.present(model.error != 0, stuck)
         head, halt = around.head, around.halt
         request = model.wait_request(head)
         granted = request >= 0 and not halt and rng.random() < around.grant_rate
@@ -232,6 +233,7 @@ async def lockstep(dut):
         )  # fmt: skip
         await pins.settle()
         values = expected(model, head, granted, halt, request, fifo)
+        stuck = values["stuck_o"]
         if was_read is not None:
             values["fifo_rdata_o"] = was_read
         taken = beat is not None and values["r_ready_o"]
@@ -245,7 +247,7 @@ async def lockstep(dut):
         values |= {"err_valid_o": code != 0, "err_code_o": code, "err_seq_o": sequence}
         for name, offset in slots.items():
             seen[name] += writer.words[writer.base + offset] >> 31
-        seen.update({f"error {code}": 1} if code else {}, halt=halt, reset=reset, stuck=values["stuck_o"])
+        seen.update({f"error {code}": 1} if code else {}, halt=halt, reset=reset, stuck=stuck)
         pins.compare(f"seed {seed}", **values, trace_o=trace_int(writer, "weights"))
         around.shift()
         if taken:
