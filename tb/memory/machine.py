@@ -107,7 +107,7 @@ class Machine:
         self.grants = [w >= 0 and not halt and rng.randrange(100) < scenario.grant for w in self.waits]
         self.sp_write = self.load.sp_write(halt)
         self.par_write = self.load.parameter_write(halt)
-        self.wgrant = self.sp_write >= 0 and rng.randrange(100) < scenario.access
+        self.wgrant = self.sp_write is not None and rng.randrange(100) < scenario.access
         self.sp_read = self.store.sp_request
         self.rgrant = self.sp_read >= 0 and rng.randrange(100) < scenario.access
         self.taken = self.load.taken(self.wgrant, halt)
@@ -131,13 +131,11 @@ class Machine:
         controls = [self.control(0), self.control(1)]
         channels = 0
         write = 0
-        if self.sp_write >= 0 or self.par_write >= 0:
-            self.written = (load.gearbox.data, load.gearbox.bytes)
-            write = (1 << self.written[1]) - 1 << 8 * self.config.lanes | int.from_bytes(self.written[0], "little")
-        if self.sp_write >= 0:
-            channels |= self.sp_write | 1 << 74
-        if self.par_write >= 0:
-            channels |= self.par_write << 24 | 1 << 73
+        for request, shift, flag in ((self.sp_write, 0, 74), (self.par_write, 24, 73)):
+            if request is not None:
+                word, count, data = request
+                channels |= word << shift | 1 << flag
+                write = (1 << count) - 1 << 8 * self.config.lanes | int.from_bytes(data.tobytes(), "little")
         if self.sp_read >= 0:
             channels |= self.sp_read << 48 | 1 << 72
         channels |= (mem.rvalid and mem.rid == 2) << 80 | (mem.rvalid and mem.rid == 0) << 81
@@ -170,9 +168,9 @@ class Machine:
         else:
             self.rdata = self.rng.randbytes(self.config.lanes)
         if self.wgrant:
-            self.write(self.scratchpad, self.sp_write)
-        if self.par_write >= 0:
-            self.write(self.parameters, self.par_write)
+            self.write(self.scratchpad, *self.sp_write)
+        if self.par_write is not None:
+            self.write(self.parameters, *self.par_write)
         for which in (0, 1):
             if self.waits[which] >= 0 and self.waits[which] & ISSUE and self.grants[which]:
                 self.queues[which].popleft()
@@ -209,7 +207,7 @@ class Machine:
         if self.trace.next():
             self.trace.rewind()
 
-    def write(self, target: list[bytes], word: int) -> None:
+    @staticmethod
+    def write(target: list[bytes], word: int, count: int, data) -> None:
         """Write the low bytes of a word."""
-        data, count = self.written
-        target[word] = data[:count] + target[word][count:]
+        target[word] = data[:count].tobytes() + target[word][count:]

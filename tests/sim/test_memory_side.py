@@ -28,21 +28,26 @@ CONFIGS = {
 }
 
 
-def run(name: str, simulator: str, seed: int, scenarios: int, **options):
+def run(name: str, simulator: str, seed: int, scenarios: int, bench: str = "tb.memory.bench"):
     config = CONFIGS[name]
     names = ("ROWS", "COLS", "SP_WORDS", "MEM_BITS", "OUTSTANDING", "PARAM_ROWS")
     parameters = {key: value for key, value in config.rtl_parameters().items() if key in names}
     built = sim.build("bm_memory_bench", SOURCES, simulator, parameters)
     env = {"BM_CONFIG": json.dumps(config.to_dict()), "BM_SCENARIOS": str(scenarios)}
-    return sim.run(built, "tb.memory.bench", seed=seed, env=env, **options)
+    return sim.run(built, bench, seed=seed, env=env)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_lockstep_on_verilator(name):
-    run(name, "verilator", seed=1, scenarios=25)
+    run(name, "verilator", seed=1, scenarios=50 if name == "even" else 15)
 
 
 @pytest.mark.icarus
 @pytest.mark.parametrize("name", ["even", "narrow", "wide"])
 def test_lockstep_on_icarus(name):
     run(name, "icarus", seed=2, scenarios=8)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_values_with_an_independent_axi_memory(name):
+    run(name, "verilator", seed=3, scenarios=5, bench="tb.memory.axi_ram_bench")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from beatmatch.config import Config
 from beatmatch.isa import Error, Instruction, Space
 from beatmatch.stations.gearbox import Gearbox
@@ -43,21 +45,19 @@ class Load(Transfer):
         super().reset()
         self.gearbox.reset()
 
-    def sp_write(self, halt: bool) -> int:
-        """Scratchpad word that the write request of this cycle is for; -1: none."""
+    def sp_write(self, halt: bool) -> tuple[int, int, np.ndarray] | None:
+        """This cycle's write request for the scratchpad: (word, low bytes enabled, uint8 [lanes]) or None."""
         gearbox = self.gearbox
-        if not gearbox.valid or halt:
-            return -1
-        meta = gearbox.meta
-        return -1 if meta[3] == PARAMETER else meta[4] + gearbox.index
+        if not gearbox.valid or halt or gearbox.meta[3] == PARAMETER:
+            return None
+        return gearbox.meta[4] + gearbox.index, gearbox.bytes, np.frombuffer(gearbox.data, np.uint8)
 
-    def parameter_write(self, halt: bool) -> int:
-        """Parameter word (of ``lanes`` bytes) that is written in this cycle; -1: none."""
+    def parameter_write(self, halt: bool) -> tuple[int, int, np.ndarray] | None:
+        """This cycle's write to the parameter memory, in words of ``lanes`` bytes; like `sp_write`."""
         gearbox = self.gearbox
-        if not gearbox.valid or halt:
-            return -1
-        meta = gearbox.meta
-        return meta[4] + gearbox.index if meta[3] == PARAMETER else -1
+        if not gearbox.valid or halt or gearbox.meta[3] != PARAMETER:
+            return None
+        return gearbox.meta[4] + gearbox.index, gearbox.bytes, np.frombuffer(gearbox.data, np.uint8)
 
     def taken(self, sp_granted: bool, halt: bool) -> bool:
         """Whether the write request of this cycle is granted: `sp_granted`, or a parameter word."""
