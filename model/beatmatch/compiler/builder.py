@@ -161,7 +161,7 @@ class Builder:
         waits = [(sem, n) for sem, n in waits if n]
         signals = list(signals)
         if len(waits) > 2 or len(signals) > 2:
-            raise CompileError(f"{opcode.name} would need {len(waits)} waits and {len(signals)} signals; two are there.")
+            raise CompileError(f"{opcode.name} would need {len(waits)} waits, {len(signals)} signals; it has two.")
         for index, (sem, n) in enumerate(waits):
             fields[f"wait{index}_id"], fields[f"wait{index}_n"] = sem, n
         for index, sem in enumerate(signals):

@@ -185,9 +185,9 @@ class _Network:
                     self._load_weights(self.layers, loaded)
                 for index, layer in enumerate(front):
                     self._layer(layer, group)
-                    if not kept and self.name not in [k for later in front[index + 1 :] for k in later.inputs]:
-                        if self.name in layer.inputs and number + 1 < len(groups):
-                            self._load_images(0, groups[number + 1])
+                    last_reader = self.name in layer.inputs and not any(self.name in k.inputs for k in front[index + 1 :])
+                    if last_reader and not kept and number + 1 < len(groups):
+                        self._load_images(0, groups[number + 1])
                 if not back:
                     self._store(group)
         self._load_weights(self.layers, loaded)
