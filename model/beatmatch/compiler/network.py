@@ -26,11 +26,15 @@ SP, ACC, PARAM = Space.SCRATCHPAD, Space.ACCUMULATOR, Space.PARAMETER
 
 
 def compile_digits(
-    network: digits.Network, images: np.ndarray, config: Config, timing: MemoryTiming | None = None
+    network: digits.Network,
+    images: np.ndarray,
+    config: Config,
+    timing: MemoryTiming | None = None,
+    labels: list[str] | None = None,
 ) -> Program:
     """A packaged network over a batch of quantized images, int8 [N, 8, 8, 1]; its result is named ``logits``."""
     layers = from_digits(network.layers)
-    return compile_network(layers, network.layers[0].input.name, images, config, timing, network.name)
+    return compile_network(layers, network.layers[0].input.name, images, config, timing, network.name, labels)
 
 
 def compile_network(
@@ -40,6 +44,7 @@ def compile_network(
     config: Config,
     timing: MemoryTiming | None = None,
     origin: str = "network",
+    labels: list[str] | None = None,
 ) -> Program:
     """A program that runs ``layers`` over a batch.
 
@@ -54,6 +59,8 @@ def compile_network(
     timing : MemoryTiming or None
         None takes the preset's.
     origin : str
+    labels : list of str or None
+        Filled with the layer of every instruction, ``""`` for those that belong to none: reports show them.
 
     Returns
     -------
@@ -68,7 +75,11 @@ def compile_network(
     x = np.asarray(x)
     if x.ndim != 4 or x.dtype != np.int8 or 0 in x.shape:
         raise ValueError(f"The input must be int8 [N, H, W, C] and not empty; it is {x.dtype} {x.shape}.")
-    return _Network(list(layers), name, x, config, timing, f"{origin}, batch {len(x)}").program()
+    network = _Network(list(layers), name, x, config, timing, f"{origin}, batch {len(x)}")
+    program = network.program()
+    if labels is not None:
+        labels[:] = network.schedule.labels
+    return program
 
 
 class _Network:
@@ -289,6 +300,11 @@ class _Network:
     # ----- layers -----
 
     def _layer(self, layer: Layer, images: range) -> None:
+        self.schedule.label = layer.name
+        self._emit_layer(layer, images)
+        self.schedule.label = ""
+
+    def _emit_layer(self, layer: Layer, images: range) -> None:
         if self.plan.reload and not self._piecewise(layer):
             _, first, _ = self.params
             self._load_params(self.plan.params[layer.name], first[layer.name], param_rows(layer, self.config))

@@ -49,10 +49,19 @@ class Schedule:
     Parameters
     ----------
     build : Builder
+
+    Attributes
+    ----------
+    label : str
+        What the operations that are added now belong to.
+    labels : list of str
+        The label of each operation.
     """
 
     def __init__(self, build: Builder) -> None:
         config = build.config
+        self.label = ""
+        self.labels: list[str] = []
         self._build = build
         self._operations: list[_Operation] = []
         self._semaphores: dict[tuple[Engine, Engine], int] = {}
@@ -103,6 +112,7 @@ class Schedule:
                 self._wait(op, self._lanes[other][needs[other] - 1])
         lane.append(op)
         self._operations.append(op)
+        self.labels.append(self.label)
         for table, touches in ((self._reads, reads), (self._writes, writes)):
             for touch in touches:
                 table[touch.space][engine, touch.first : touch.first + touch.count] = len(lane)
