@@ -177,6 +177,56 @@ def deadlock_after_work(latency: int) -> Micro:
     return m
 
 
+@micro(busy={20: 59, 50: 89})
+def deadlock_no_tile(latency: int) -> Micro:
+    """A matmul whose tile nobody loads: it issues, and stands still from the next cycle on."""
+    m = Micro(TINY, latency, [padded(TINY, 1, keep=0)])
+    m.starts()
+    issue = head(TINY, latency, 0)
+    m.sees("matmul.issue", issue, seq=0)
+    raised = issue + 1 + 15
+    refuse(m, raised, Error.DEADLOCK, Engine.MATMUL, 0)
+    m.never("matmul.row", "matmul.retire")
+    m.busy = raised + 1
+    return m
+
+
+@micro(busy={20: 117, 50: 207})
+def deadlock_no_slot(latency: int) -> Micro:
+    """Four tiles that nobody uses: one goes to the shadow, two fill the FIFO, the fourth finds no slot."""
+    c = TINY
+    m = Micro(c, latency, [weights(c, inner=4)])
+    m.starts()
+    m.reads(WEIGHTS, 0, beats=4, count=2)
+    first = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 1
+    shift = first + 3 + 1
+    third = shift + 3 + 1  # slot released at the end of F + R - 1; row generated; +1 row register; +1 AR
+    m.sees("port.ar", third + 2, id=WEIGHTS, len=3)
+    last = third + 2 + latency + 1 + 3
+    m.streams("weights.fifo_write", first, 8, row=[0, 1, 2, 3] * 2)
+    m.streams("weights.fifo_write", last - 3, 4, row=[0, 1, 2, 3])
+    raised = last + 1 + 15  # nothing in flight and the tile count 2 from last+1 on
+    refuse(m, raised, Error.DEADLOCK, Engine.WEIGHTS, 0)
+    m.never("weights.retire")
+    m.busy = raised + 1
+    return m
+
+
+@micro(busy={20: 56, 50: 86})
+def matmul_range_error(latency: int) -> Micro:
+    """The second row has no accumulator row: the first, generated before, still commits, and the run ends after it."""
+    c = TINY
+    m = Micro(c, latency, [padded(c, 2, acc=c.acc_rows - 1)])
+    m.starts()
+    row = head(c, latency, 0) + 1
+    refuse(m, row + 1, Error.LOCAL_RANGE, Engine.MATMUL, 0)
+    m.sees("matmul.row", row + EDGE, acc=c.acc_rows - 1)
+    m.sees("accumulator.write", row + EDGE + commit(c), address=c.acc_rows - 1)
+    m.never("matmul.retire")
+    m.busy = row + EDGE + commit(c) + 1
+    return m
+
+
 @micro(busy={20: 66, 50: 126})
 def cycle_limit(latency: int) -> Micro:
     """The limit falls between a load's AR and its beat: the beat is dropped, and the run ends after it."""

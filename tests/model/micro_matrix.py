@@ -475,6 +475,47 @@ def matmul_each(latency: int) -> Micro:
     return m
 
 
+@micro(busy={20: 149, 50: 209})
+def matmul_each_late(latency: int) -> Micro:
+    """Two iterations of two k tiles with `each`: only the iteration's first tile waits, and here it is for the load."""
+    c = SMALL
+    m = Micro(
+        c,
+        latency,
+        [
+            weights(c, inner=2, outer=2, outer_stride=128),
+            load(128, each=1, outer=2, outer_stride=128, dst_outer_stride=16, **signal(0)),
+            matmul(c, 1, kc=2, each=1, outer=2, src_kc_stride=1, src_outer_stride=16, acc_outer_stride=1, **wait(0)),
+        ],
+    )
+    m.starts()
+    m.reads(WEIGHTS, 0, beats=8, count=4)
+    m.reads(LOAD, 1, beats=16, count=2, step=2)
+    first = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4)) + 1
+    shift = first + 7 + 1  # tile k is complete 8k cycles later
+    loaded = first + 32 + 15 + 1  # the loads' beats come behind the 32 of the tiles
+    m.streams("load.retire", loaded, 2, step=16, seq=1, iteration=[0, 1])
+    issue = max(head(c, latency, 2), loaded + 1)
+    row = max(issue + 1, shift + 1)
+    shifts = [shift, max(shift + 8, row + 2, shift + 8)]
+    rows = [row, max(row + 1, shifts[1] + 1)]
+    shifts.append(max(shifts[1] + 8, rows[1] + 2, shift + 16))
+    rows.append(max(rows[1] + 1, shifts[2] + 1, loaded + 16 + 1))
+    assert rows[2] == loaded + 16 + 1 > shifts[2] + 1  # the wait is what binds
+    shifts.append(max(shifts[2] + 8, rows[2] + 2, shift + 24))
+    rows.append(max(rows[2] + 1, shifts[3] + 1))
+    m.sees("matmul.issue", issue, seq=2, iteration=0, last=0)
+    m.sees("matmul.issue", rows[2], seq=2, iteration=1, last=1)
+    for i in range(4):
+        m.streams("matmul.shift", shifts[i], 8, row=list(range(8)), tile=i)
+        m.sees("matmul.sp_read", rows[i] + 2, address=(0, 1, 16, 17)[i])
+        m.sees("matmul.row", rows[i] + EDGE, acc=i // 2, add=i % 2, swap=1)
+    m.sees("matmul.retire", rows[1] + EDGE + commit(c) + 1, seq=2, iteration=0, last=0)
+    m.sees("matmul.retire", rows[3] + EDGE + commit(c) + 1, seq=2, iteration=1, last=1)
+    m.ends(rows[3] + EDGE + commit(c) + 1)
+    return m
+
+
 @micro(busy={20: 116, 50: 206})
 def weights_wait_for_slot(latency: int) -> Micro:
     """Three tiles with `each` through a FIFO of two: the third iteration waits until the first tile is shifted out."""
@@ -537,6 +578,37 @@ def read_conflict(latency: int) -> Micro:
     m.sees("matmul.sp_read", row + 2, address=0)
     m.sees("matmul.retire", row + EDGE + commit(c) + 1, seq=3)
     m.ends(max(stored, row + EDGE + commit(c) + 1))
+    return m
+
+
+@micro(busy={20: 104, 50: 164})
+def weights_beaten_by_matmul(latency: int) -> Micro:
+    """Two tiles from the scratchpad: matmul's first row takes the bank from the second tile's last row."""
+    c = TINY
+    tiles = make(Opcode.WEIGHTS_SP, inner=2, k_rows=4, n_lanes=4, row_stride=1, inner_stride=4, **wait(0))
+    m = Micro(c, latency, [load(40, **signal(0, 1)), tiles, matmul(c, 1, src=8, kc=2, src_kc_stride=1, **wait(1))])
+    m.starts()
+    m.reads(LOAD, 0, beats=10)
+    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
+    issue = beat + 9 + 1 + 1 + 1  # of both
+    assert issue >= head(c, latency, 2)
+    data = issue + 3
+    shift = data + 3 + 1
+    row = shift + 1
+    # row 7 requests in data+7-1, as matmul does: row+1
+    assert data + 7 - 1 == row + 1
+    m.streams("weights.sp_read", data, 7, address=list(range(7)))
+    m.sees("weights.sp_read", data + 7 + 1, address=7)
+    m.streams("weights.fifo_write", data, 7, row=[0, 1, 2, 3, 0, 1, 2], tile=[0] * 4 + [1] * 3)
+    m.sees("weights.fifo_write", data + 7 + 1, row=3, tile=1)
+    m.sees("weights.retire", data + 8 + 1, seq=1)
+    second_shift = max(shift + 4, row + 2, data + 8 + 1)
+    second_row = second_shift + 1
+    m.sees("matmul.sp_read", row + 2, address=8)
+    m.sees("matmul.sp_read", second_row + 2, address=9)
+    m.streams("matmul.shift", shift, 4, row=[0, 1, 2, 3], tile=0)
+    m.streams("matmul.shift", second_shift, 4, row=[0, 1, 2, 3], tile=1)
+    m.ends(second_row + EDGE + commit(c) + 1)
     return m
 
 

@@ -149,8 +149,8 @@ def load_wide_port(latency: int) -> Micro:
 
 @micro(busy={20: 72, 50: 132})
 def load_each_signal(latency: int) -> Micro:
-    """Three iterations of one beat with `each`: every iteration issues, retires and signals."""
-    m = Micro(TINY, latency, [load(4, each=1, outer=3, outer_stride=4, dst_outer_stride=1, **signal(0))])
+    """Three iterations of one beat with `each`, into a ring of two: every iteration issues, retires and signals."""
+    m = Micro(TINY, latency, [load(4, each=1, outer=3, outer_stride=4, dst_outer_stride=1, dst_ring=1, **signal(0))])
     m.starts()
     issue = head(TINY, latency, 0)
     # first row generated issue+1; row register valid issue+2; registered as empty issue+3: wait granted, row generated
@@ -162,7 +162,7 @@ def load_each_signal(latency: int) -> Micro:
     ars = [issue + AR_AFTER_ISSUE, second + 2, third + 2]  # a further iteration's row is generated in its issue cycle
     for i, ar in enumerate(ars):
         m.sees("port.ar", ar, id=LOAD, len=0)
-        m.sees("load.write", ar + latency + 1, address=i)
+        m.sees("load.write", ar + latency + 1, address=i % 2)
         m.sees("load.retire", ar + latency + 2, seq=0, iteration=i, last=int(i == 2))
     m.ends(ars[2] + latency + 2)
     return m
@@ -221,6 +221,38 @@ def copy_each(latency: int) -> Micro:
     m.sees("store.retire", w + 1 + WRITE_LATENCY + 1, seq=1, iteration=0, last=0)
     m.sees("store.retire", w + 3 + WRITE_LATENCY + 1, seq=1, iteration=1, last=1)
     m.ends(w + 3 + WRITE_LATENCY + 1)
+    return m
+
+
+@micro(busy={20: 117, 50: 177})
+def copy_each_late(latency: int) -> Micro:
+    """As copy_each, but each load takes sixteen beats: the store's second iteration waits for the second signal."""
+    m = Micro(
+        TINY,
+        latency,
+        [
+            load(64, each=1, outer=2, outer_stride=64, dst_outer_stride=16, **signal(0)),
+            store(8, each=1, outer=2, outer_stride=8, src_outer_stride=16, **wait(0)),
+        ],
+    )
+    m.starts()
+    m.reads(LOAD, 0, beats=16, count=2, step=2)
+    first = head(TINY, latency, 0) + AR_AFTER_ISSUE + latency + 1  # 32 words without a gap
+    m.streams("load.retire", first + 15 + 1, 2, step=16, seq=0, iteration=[0, 1])
+    issue = max(head(TINY, latency, 1), first + 16 + 1)
+    second = max(issue + 3, first + 32 + 1)
+    m.sees("store.issue", issue, seq=1, iteration=0, last=0)
+    m.sees("store.issue", second, seq=1, iteration=1, last=1)
+    m.sees("port.aw", issue + AR_AFTER_ISSUE, len=1)
+    m.sees("port.aw", second + 2, len=1)  # its row is generated in its issue cycle: all is one cycle earlier
+    m.streams("store.sp_read", issue + READ_AFTER_ISSUE, 2, address=[0, 1])
+    m.streams("store.sp_read", second + READ_AFTER_ISSUE - 1, 2, address=[16, 17])
+    w = second + W_AFTER_ISSUE - 1
+    m.streams("port.w", issue + W_AFTER_ISSUE, 2, last=[0, 1])
+    m.streams("port.w", w, 2, last=[0, 1])
+    m.sees("store.retire", issue + W_AFTER_ISSUE + 1 + WRITE_LATENCY + 1, seq=1, iteration=0, last=0)
+    m.sees("store.retire", w + 1 + WRITE_LATENCY + 1, seq=1, iteration=1, last=1)
+    m.ends(w + 1 + WRITE_LATENCY + 1)
     return m
 
 

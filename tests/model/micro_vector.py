@@ -173,6 +173,65 @@ def requant_each(latency: int) -> Micro:
     return m
 
 
+@micro(busy={20: 110, 50: 170})
+def requant_each_late(latency: int) -> Micro:
+    """As requant_each, but each load takes sixteen beats: the second iteration waits; it writes the other bank."""
+    c = TINY
+    strides = {"outer": 2, "src_outer_stride": 16, "dst_outer_stride": 2, "dst": 600}
+    m = Micro(
+        c,
+        latency,
+        [
+            load(64, each=1, outer=2, outer_stride=64, dst_outer_stride=16, **signal(0)),
+            vector(Opcode.REQUANT, x=2, each=1, **strides, **wait(0)),
+        ],
+    )
+    m.starts()
+    m.reads(LOAD, 0, beats=16, count=2, step=2)
+    loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 15 + 1 + 1
+    issue = max(head(c, latency, 1), loaded + 1)
+    element = issue + ELEMENT
+    second = max(element + 2, loaded + 16 + 1)
+    last = second + ELEMENT  # the pipeline has been empty for long
+    m.sees("vector.issue", issue, seq=1, iteration=0, last=0)
+    m.sees("vector.issue", second, seq=1, iteration=1, last=1)
+    m.streams("vector.sp_read", element + READ, 2, address=[0, 1])
+    m.streams("vector.sp_read", last + READ, 2, address=[16, 17])
+    m.streams("vector.write", element + WRITE, 2, address=[600, 601])
+    m.streams("vector.write", last + WRITE, 2, address=[602, 603])
+    m.ends(last + 1 + WRITE + 1)
+    return m
+
+
+@micro(busy={20: 113, 50: 173})
+def read_conflict_with_matmul(latency: int) -> Micro:
+    """Vector reads the bank that matmul streams twelve rows from: its first element waits for the last of them."""
+    c = TINY
+    m = Micro(
+        c,
+        latency,
+        [
+            load(80, **signal(0, 1)),
+            matmul(c, 12, keep=1, **wait(0)),
+            vector(Opcode.REQUANT, x=2, src=16, dst=600, **wait(1)),
+        ],
+    )
+    m.starts()
+    m.reads(LOAD, 0, beats=20)
+    issue = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 19 + 1 + 1 + 1  # of both
+    assert issue >= head(c, latency, 2)
+    row = issue + 1  # requests row+1 .. row+12
+    m.streams("matmul.sp_read", row + 2, 12, address=list(range(12)))
+    m.sees("matmul.retire", row + 11 + EDGE + commit(c) + 1, seq=1)
+    # the first element's request is valid from issue+ELEMENT+1 on, granted after matmul's last
+    granted = row + 12 + 1
+    m.streams("vector.sp_read", granted + 1, 2, address=[16, 17])  # the second enters as the first is granted
+    m.streams("vector.write", granted + 5, 2, address=[600, 601])
+    m.sees("vector.retire", granted + 5 + 1 + 1, seq=2)
+    m.ends(row + 11 + EDGE + commit(c) + 1)
+    return m
+
+
 @micro(busy={20: 88, 50: 148})
 def add_scratchpad(latency: int) -> Micro:
     """Both operands in the scratchpad: two reads, so two cycles, a row."""
@@ -239,18 +298,18 @@ def maxpool_2x2(latency: int) -> Micro:
     return m
 
 
-@micro(busy={20: 90, 50: 150})
+@micro(busy={20: 88, 50: 148})
 def avgpool_padding(latency: int) -> Micro:
-    """Two windows over a 3x2 input with a pad on the left: a padding element takes its cycle and reads nothing."""
+    """Two windows over a 2x2 input with a pad on both sides: a padding element takes its cycle and reads nothing."""
     c = TINY
-    pool = {"kx": 2, "ky": 2, "stride_x": 2, "stride_y": 2, "width": 3, "height": 2, "pad_left": 1, "src_pitch_y": 3}
-    m = Micro(c, latency, [load(24, **signal(0)), vector(Opcode.AVGPOOL, x=2, **pool, **wait(0))])
+    pool = {"kx": 2, "ky": 2, "stride_x": 2, "stride_y": 2, "width": 2, "height": 2, "pad_left": 1, "src_pitch_y": 2}
+    m = Micro(c, latency, [load(16, **signal(0)), vector(Opcode.AVGPOOL, x=2, **pool, **wait(0))])
     m.starts()
-    m.reads(LOAD, 0, beats=6)
-    loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 5 + 1 + 1
+    m.reads(LOAD, 0, beats=4)
+    loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 3 + 1 + 1
     issue = max(head(c, latency, 1), loaded + 1)
     element = issue + ELEMENT
-    for i, address in ((1, 0), (3, 3), (4, 1), (5, 2), (6, 4), (7, 5)):  # elements 0 and 2 are column -1
+    for i, address in ((1, 0), (3, 2), (4, 1), (6, 3)):  # elements 0 and 2 are column -1, 5 and 7 column 2
         m.sees("vector.sp_read", element + i + READ, address=address)
     m.streams("vector.write", element + 3 + WRITE, 2, step=4, address=[64, 65])
     m.ends(element + 7 + WRITE + 1)
