@@ -47,7 +47,7 @@ class Section:
     accounting : Accounting
         Of the same run.
     facts : mapping of str to str
-        The result table: label and text.
+        The result table: label and text. A label that starts with a space belongs to the one before it.
     tiles : mapping of str to str
         Further figures for the row of large numbers: label and text.
     """
@@ -104,7 +104,7 @@ def _section(number: int, section: Section) -> str:
     accounting = section.accounting
     tiles = {
         "cycles from start to done": f"{accounting.cycles:,}",
-        "of the array's multiply-accumulates useful": f"{accounting.utilization:.1%}",
+        "of the array's peak was useful work": f"{accounting.utilization:.1%}",
         "useful multiply-accumulates": f"{accounting.useful_macs:,}",
         **section.tiles,
     }
@@ -150,8 +150,11 @@ def _key() -> str:
 
 
 def _table(facts: Mapping[str, str]) -> str:
-    rows = "".join(f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in facts.items())
-    return f"<table>{rows}</table>"
+    rows = []
+    for label, text in facts.items():
+        kind = ' class="part"' if label.startswith(" ") else ""
+        rows.append(f"<tr{kind}><th>{escape(label.strip())}</th><td>{escape(text)}</td></tr>")
+    return f"<table>{''.join(rows)}</table>"
 
 
 # ----- what the script draws -----
