@@ -3,9 +3,9 @@
 
 What a program may rely on:
 
-* inside one engine, conflicting accesses happen in program order: load writes, matmul writes, and store writes to memory
-  go in order; vector starts an outer iteration when its pipeline is empty. Only inside one outer iteration of vector,
-  reading what the same iteration wrote is a hazard;
+* inside one engine, conflicting accesses happen in program order: load writes, matmul writes, and store writes to
+  memory go in order; vector starts an outer iteration when its pipeline is empty. Only inside one outer iteration of
+  vector, reading what the same iteration wrote is a hazard;
 * a signal says that its iteration, and all that came before it in its engine, has ended;
 * a wait comes after enough signals; a counter with several signalling engines proves of one engine only what the
   others cannot have given;
@@ -267,10 +267,9 @@ class _Walk(Hooks):
         key = (engine, semaphore)
         cache = self.__dict__.setdefault("_waiters", {})
         if key not in cache:
-            cache[key] = any(
-                i.engine == engine and ((i.wait0_n and i.wait0_id == semaphore) or (i.wait1_n and i.wait1_id == semaphore))
-                for i in self.instructions
-            )
+            mine = [i for i in self.instructions if i.engine == engine]
+            pairs = [pair for i in mine for pair in ((i.wait0_id, i.wait0_n), (i.wait1_id, i.wait1_n))]
+            cache[key] = any(n and waited == semaphore for waited, n in pairs)
         return cache[key]
 
     # ----- accesses -----
@@ -336,7 +335,9 @@ class _Walk(Hooks):
 
     def _compare(self, node, clock, shadow: _Shadow, units, write: bool, place) -> None:
         engine = int(node.engine)
-        tables = [(shadow.writes, shadow.writers, "writes")] + ([(shadow.reads, shadow.readers, "reads")] if write else [])
+        tables = [(shadow.writes, shadow.writers, "writes")]
+        if write:
+            tables.append((shadow.reads, shadow.readers, "reads"))
         for table, users, verb in tables:
             for other in users:
                 if other == engine:

@@ -71,7 +71,7 @@ def test_leaving_out_any_wait_for_data_is_found(product):
 
 
 def test_one_credit_too_many_is_found(product):
-    """Counters that start above 0 count free slots: with one more than there are, something is overwritten too early."""
+    """Counters that start above 0 count free slots: with one more than there are, something is overwritten."""
     waited = [decode(w).fields for w in product.instructions]
     found = 0
     for index, count in enumerate(product.semaphores):
@@ -145,7 +145,8 @@ def test_program_over_itself():
 
 
 def test_deadlock_says_who_waits_on_what():
-    program = assemble(PRELUDE + "load row_bytes=4 wait=full:1 signal=done\nstore base=1 row_bytes=4 wait=done:1 signal=full")
+    text = "load row_bytes=4 wait=full:1 signal=done\nstore base=1 row_bytes=4 wait=done:1 signal=full"
+    program = assemble(PRELUDE + text)
     (finding,) = check(program)
     assert finding.kind == "deadlock" and finding.instructions == (0, 1)
     assert "load instruction 0 waits for semaphore 0 (0 of 1)" in finding.text
