@@ -18,9 +18,9 @@ module bm_vector_pipeline #(
     input logic               add_i,
     input logic               max_i,
     input logic               raw_i,
-    input logic [        7:0] zero_point_i,
-    input logic [        7:0] clip_low_i,
-    input logic [        7:0] clip_high_i,
+    input logic signed [ 7:0] zero_point_i,
+    input logic signed [ 7:0] clip_low_i,
+    input logic signed [ 7:0] clip_high_i,
     // verilator lint_off UNUSEDSIGNAL
     input logic [64*COLS-1:0] params_i,        // the upper two bits of a channel mean nothing
     // verilator lint_on UNUSEDSIGNAL
