@@ -84,7 +84,7 @@ async def values(dut) -> None:
         queues = (list(scenario.loads), list(scenario.stores))
         popped = [False, False]
         read = None
-        for cycle in range(LIMIT):
+        for _cycle in range(LIMIT):
             await FallingEdge(dut.clk_i)
             for which, name in enumerate(("load", "store")):
                 if popped[which]:
@@ -123,6 +123,6 @@ async def values(dut) -> None:
         assert np.array_equal(memories[0], scratchpad), "scratchpad differs"
         assert np.array_equal(memories[1], parameters), "parameters differ"
         for number, page in image.pages.items():
-            assert bytes(ram.read(number * len(page) % SIZE, len(page))) == bytes(page), f"memory page {number:#x} differs"
-        dut._log.info("%d cycles", cycle)
+            found = bytes(ram.read(number * len(page) % SIZE, len(page)))
+            assert found == bytes(page), f"memory page {number:#x} differs"
     assert moved > 0

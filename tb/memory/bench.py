@@ -24,11 +24,12 @@ COMPARED = ("trace_o", "control_o", "channels_o", "write_o")
 MANY = 100
 """Scenarios from which on everything in ERRORS or SIGNALS must have happened."""
 SIGNALS = ("load signal", "store signal")
-ERRORS = tuple(
+ERRORS = [
     f"{engine} {what}"
     for engine in ("load", "store")
     for what in ("LOCAL_RANGE", "UNALIGNED", "WINDOW", "BUS_SLVERR", "BUS_DECERR", "finishes while halted")
-) + ("W beat while halted", "load bus error while halted")
+]
+ERRORS += ["W beat while halted", "load bus error while halted"]
 LIMIT = 60_000
 """Cycles after which a scenario counts as hung."""
 
@@ -189,7 +190,10 @@ class Bench:
         image, scratchpad, parameters = expected(config, scenario)
         assert not machine.error
         assert machine.image == image, f"memory differs: {machine.image.differences(image)}"
-        for name, have, want in (("scratchpad", machine.scratchpad, scratchpad), ("parameters", machine.parameters, parameters)):
+        for name, have, want in (
+            ("scratchpad", machine.scratchpad, scratchpad),
+            ("parameters", machine.parameters, parameters),
+        ):
             have = np.frombuffer(b"".join(have), np.uint8).reshape(want.shape)
             assert np.array_equal(have, want), f"{name} differs in words {np.flatnonzero((have != want).any(1))[:8]}"
 

@@ -151,7 +151,9 @@ class Machine:
                 controls[index] |= 1 << 32 | code << 33 | seq << 41
         base, array = self.trace.base, self.trace.array
         stations = self.trace.layout.stations
-        parts = [array[base + start : base + start + count] for start, count in map(stations.get, ("load", "store", "port"))]
+        parts = [
+            array[base + start : base + start + count] for start, count in map(stations.get, ("load", "store", "port"))
+        ]
         trace = int.from_bytes(b"".join(part.tobytes() for part in parts), "little")
         return {
             "trace_o": trace,

@@ -242,7 +242,9 @@ def test_impossible_timings_are_refused_in_a_sentence(values, word):
 
 
 def test_timing_goes_through_json():
-    timing = MemoryTiming(read_bandwidth=(34, 7), stalls=(1, 2, 3, 4, 5), seed=2**63, errors=(ErrorRange(5, 9, DECERR),))
+    timing = MemoryTiming(
+        read_bandwidth=(34, 7), stalls=(1, 2, 3, 4, 5), seed=2**63, errors=(ErrorRange(5, 9, DECERR),)
+    )
     assert MemoryTiming.from_dict(json.loads(json.dumps(timing.to_dict()))) == timing
     with pytest.raises(MemoryTimingError, match="speed"):
         MemoryTiming.from_dict({"speed": 3})

@@ -78,9 +78,7 @@ class RowBursts:
                 if len(rows) < self._depth:
                     rows.append((self._bytes, True, self._meta))
                     self.row_valid = False
-            elif (
-                not self.valid and self.inflight < self._outstanding and (self.open_bytes or len(rows) < self._depth)
-            ):
+            elif not self.valid and self.inflight < self._outstanding and (self.open_bytes or len(rows) < self._depth):
                 if not self.open_bytes:
                     rows.append((self._bytes, False, self._meta))
                 address = self._next

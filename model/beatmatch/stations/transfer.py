@@ -55,7 +55,13 @@ class Transfer:
     )  # fmt: skip
 
     def __init__(
-        self, config: Config, trace: TraceWriter, bases: list[int], sizes: list[int], prefix: str, limits: tuple[int, ...]
+        self,
+        config: Config,
+        trace: TraceWriter,
+        bases: list[int],
+        sizes: list[int],
+        prefix: str,
+        limits: tuple[int, ...],
     ) -> None:
         self._trace = trace
         self._words = trace.words
