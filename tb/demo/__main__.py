@@ -25,6 +25,7 @@ from beatmatch.report import Section, page, perfetto
 from tb import toolchain
 from tb.demo import networks, rtl, summary
 from tb.demo.networks import Case
+from tb.lockstep.failure import Failure
 from tb.lockstep.report import Divergence
 from tb.sim import SimulationError
 from tb.toolchain import ToolError
@@ -72,7 +73,7 @@ def run(console: Console, config: Config, simulator: str, cases: list[Case]) -> 
     results = dict(zip((case.name for case in cases), [*outcomes, *[None] * len(cases)], strict=False))
     found = {case.name: summary.figures(case, results[case.name]) for case in cases}
     files = write(config, simulator, cases, found, time.monotonic() - started)
-    return show(console, config, simulator, outcomes, found, files, time.monotonic() - started)
+    return show(console, config, simulator, cases, outcomes, found, files, time.monotonic() - started)
 
 
 def _process() -> ProcessPoolExecutor:
@@ -175,11 +176,22 @@ def _tiles(found: dict) -> dict[str, str]:
     return {"events and digests compared": f"{compared:,}", "mismatches": f"{lockstep['mismatches']}"}
 
 
-def show(console, config, simulator, outcomes, found, files, seconds) -> int:
+def show(
+    console: Console,
+    config: Config,
+    simulator: str,
+    cases: list[Case],
+    outcomes: list[rtl.Outcome],
+    found: dict,
+    files: list[Path],
+    seconds: float,
+) -> int:
     """Print the table (or what went wrong first) and the files; returns the exit code."""
-    for outcome in outcomes:
+    for case, outcome in zip(cases, outcomes, strict=False):
         if outcome.lockstep.divergence:
-            console.print(Divergence.from_dict(outcome.lockstep.divergence).renderable())
+            divergence = Divergence.from_dict(outcome.lockstep.divergence)
+            Failure(FOLDER / f"failure-{case.name}", case.program, simulator, divergence).save()
+            console.print(divergence.renderable())
     wrong = summary.mismatches(found)
     title = f"Digits on preset {config.name} ({config.rows} x {config.cols}), RTL under {simulator}"
     console.print(summary.table(title, found))
