@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs, products and convolutions in one call: values, cycles and where the cycles went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beatmatch import functional
+from beatmatch.compiler import CompileError, Requant, compile_conv2d, compile_gemm
+from beatmatch.compiler.conv import output_size
+from beatmatch.config import Config
+from beatmatch.isa.fields import Engine, Error
+from beatmatch.memory import MemoryTiming
+from beatmatch.program import Program
+
+if TYPE_CHECKING:
+    from beatmatch.accounting import Accounting
+    from beatmatch.events import EventLog
+
+TIERS = ("functional", "stepped")
+
+
+@dataclass
+class Run:
+    """What a run gives.
+
+    Attributes
+    ----------
+    values : dict of str to numpy.ndarray
+        The program's named results.
+    tier : str
+    cycles : int or None
+        From start to done; None on the functional tier.
+    accounting : Accounting or None
+        Cycles by category; None on the functional tier.
+    events : EventLog or None
+        Everything that happened; None on the functional tier.
+    overflow : bool
+        Some accumulator sum left the signed 32-bit range.
+    error : Error
+        NONE, or what stopped the machine; ``engine`` and ``seq`` say where, ``text`` in a sentence.
+    fidelity : str
+        ``exact``: values and cycles are those of the RTL; ``values``: untimed.
+    """
+
+    values: dict[str, np.ndarray]
+    tier: str
+    cycles: int | None = None
+    accounting: Accounting | None = None
+    events: EventLog | None = None
+    overflow: bool = False
+    error: Error = Error.NONE
+    engine: Engine = Engine.FRONTEND
+    seq: int = 0
+    text: str = ""
+
+    @property
+    def fidelity(self) -> str:
+        """What the numbers are worth."""
+        return "exact" if self.tier == "stepped" else "values"
+
+
+class MachineError(RuntimeError):
+    """A run that the machine stopped with an error; the text says which."""
+
+
+class Machine:
+    """A core of one configuration.
+
+    Parameters
+    ----------
+    config : Config or None
+        None takes the program's.
+    """
+
+    def __init__(self, config: Config | None = None) -> None:
+        self.config = config
+
+    def run(
+        self, program: Program, tier: str = "functional", progress: Callable[[int], None] | None = None
+    ) -> Run:
+        """Run a program.
+
+        Parameters
+        ----------
+        program : Program
+            Made for this configuration.
+        tier : str
+            ``functional`` (untimed, fast) or ``stepped`` (one clock at a time, exact in time).
+        progress : callable or None
+            Called with the number of cycles so far, now and then.
+
+        Raises
+        ------
+        ValueError
+            For another tier, or a program of another configuration.
+        """
+        if tier not in TIERS:
+            raise ValueError(f"tier is {tier!r}; it must be one of {', '.join(TIERS)}.")
+        if self.config is not None and program.config != self.config:
+            raise ValueError("The program was made for another configuration.")
+        if tier == "functional":
+            return _functional(program)
+        from beatmatch.machine import run_stepped
+
+        result = run_stepped(program, progress=progress)
+        text = ""
+        if result.error:
+            text = f"{result.error.name} from {result.error_engine.name.lower()}, instruction {result.error_seq}."
+        return Run(
+            result.values, tier, result.cycles, result.accounting, result.events, result.overflow, result.error,
+            result.error_engine, result.error_seq, text,
+        )  # fmt: skip
+
+
+def _functional(program: Program) -> Run:
+    outcome = functional.run(program)
+    return Run(
+        program.read(outcome.image), "functional", overflow=outcome.overflow, error=outcome.error,
+        engine=outcome.engine, seq=outcome.seq, text=outcome.text,
+    )  # fmt: skip
+
+
+def _checked(run: Run) -> Run:
+    if run.error:
+        raise MachineError(f"The machine stopped: {run.text}")
+    return run
+
+
+def matmul(
+    a: np.ndarray,
+    b: np.ndarray,
+    config: Config,
+    out: str = "int32",
+    requant: Requant | None = None,
+    bias: np.ndarray | None = None,
+    tier: str = "stepped",
+    timing: MemoryTiming | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Run:
+    """``a @ b`` on the machine; the result's value is named ``out``.
+
+    Parameters are those of `compiler.compile_gemm` and `Machine.run`.
+    """
+    program = compile_gemm(a, b, config, out, requant, bias, timing)
+    run = _checked(Machine(config).run(program, tier, progress))
+    if "out" not in run.values:  # the compiler wrote blocks of columns
+        blocks = [run.values[f"out.{index}"] for index in range(len(run.values))]
+        run.values = {"out": np.concatenate(blocks, axis=1)}
+    return run
+
+
+def conv2d(
+    x: np.ndarray,
+    w: np.ndarray,
+    config: Config,
+    out: str = "int8",
+    requant: Requant | None = None,
+    bias: np.ndarray | None = None,
+    stride: tuple[int, int] = (1, 1),
+    pads: tuple[int, int, int, int] = (0, 0, 0, 0),
+    dilation: tuple[int, int] = (1, 1),
+    pad_value: int = 0,
+    tier: str = "stepped",
+    timing: MemoryTiming | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Run:
+    """A convolution on the machine; the result's value is named ``out``, [N, OH, OW, F].
+
+    Images that do not fit on the chip are cut into strips of output rows, one program each: cycles are then the sum,
+    and accounting and events are those of the last strip. Parameters are those of `compiler.compile_conv2d`.
+    """
+    options = {"out": out, "requant": requant, "bias": bias, "dilation": dilation, "pad_value": pad_value}
+    try:
+        program = compile_conv2d(x, w, config, stride=stride, pads=pads, timing=timing, **options)
+    except CompileError:
+        height = output_size(x.shape[1], w.shape[0], stride[0], pads[0], pads[2], dilation[0])
+        if height < 2:
+            raise
+        return _strips(x, w, config, stride, pads, height // 2, height, tier, timing, progress, options)
+    return _checked(Machine(config).run(program, tier, progress))
+
+
+def _strips(x, w, config, stride, pads, middle, height, tier, timing, progress, options) -> Run:
+    """The upper and the lower output rows as two convolutions of the input rows that they need."""
+    reach = options["dilation"][0] * (w.shape[0] - 1) + 1
+    runs = []
+    for first, last in ((0, middle), (middle, height)):
+        low, high = first * stride[0] - pads[0], (last - 1) * stride[0] - pads[0] + reach
+        inside = (max(low, 0), min(high, x.shape[1]))
+        edges = (inside[0] - low, pads[1], high - inside[1], pads[3])
+        part = x[:, inside[0] : inside[1]]
+        runs.append(
+            conv2d(part, w, config, stride=stride, pads=edges, tier=tier, timing=timing, progress=progress, **options)
+        )
+    upper, lower = runs
+    lower.values = {"out": np.concatenate([upper.values["out"], lower.values["out"]], axis=1)}
+    lower.overflow |= upper.overflow
+    if lower.cycles is not None:
+        lower.cycles += upper.cycles
+    return lower
