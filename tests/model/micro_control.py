@@ -74,6 +74,7 @@ def fetch_two_chunks_wide(latency: int) -> Micro:
         m.sees("frontend.fetch", cycle, seq=(e - 1) % 65536)
     for i in range(3):
         m.sees("matmul.issue", fetched[i + 1] + 3, seq=i)  # rows one, then two cycles apart: never in the way
+        m.sees("matmul.retire", fetched[i + 1] + 3 + 1 + EDGE + commit(c) + 1, seq=i)
     m.ends(fetched[3] + 3 + 1 + EDGE + commit(c) + 1)
     return m
 
@@ -118,7 +119,7 @@ def header_counters(latency: int) -> Micro:
     m.reads(LOAD, 0, beats=1)
     issue = head(TINY, latency, 0)
     m.sees("load.issue", issue, seq=0)
-    m.ends(issue + AR_AFTER_ISSUE + latency + 2)
+    m.ends(issue + AR_AFTER_ISSUE + latency + 2, "load.retire", 0)
     return m
 
 

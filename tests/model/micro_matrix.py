@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Micro-programs of weights, matmul and the accumulator, with their cycles derived by hand from docs/timing.md."""
+"""Micro-programs of matmul and the accumulator, with their cycles derived by hand from docs/timing.md."""
 
 from __future__ import annotations
 
 from beatmatch.config import Config
-from beatmatch.isa import Opcode, make
-from tests.model.micro_memory import READ_AFTER_ISSUE, W_AFTER_ISSUE
 from tests.model.micro_terms import (
     AR_AFTER_ISSUE,
     LOAD,
-    NARROW,
     SMALL,
     TINY,
     WEIGHTS,
-    WIDE,
-    WRITE_LATENCY,
     Micro,
     fetch_end,
     head,
@@ -23,7 +18,6 @@ from tests.model.micro_terms import (
     micro,
     padded,
     signal,
-    store,
     wait,
     weights,
 )
@@ -84,6 +78,7 @@ def matmul_rows_as_tile(latency: int) -> Micro:
     first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 8) + 1  # eight beats of load come first
     m.streams("weights.fifo_write", first, 8, row=list(range(8)), tile=0)
     shift = first + 7 + 1
+    m.sees("weights.retire", shift, seq=1)  # as the tile count, one cycle after the last row
     m.streams("matmul.shift", shift, 8, row=list(range(8)), tile=0)
     issue = max(head(c, latency, 2), loaded + 1)
     row = max(issue + 1, shift + 1)
@@ -108,8 +103,10 @@ def matmul_more_rows_than_tile(latency: int) -> Micro:
     ar = head(c, latency, 0) + AR_AFTER_ISSUE
     beat = max(ar + latency, fetch_end(c, latency, 4))
     loaded = beat + 11 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 12) + 1
     shift = first + 7 + 1
+    m.sees("weights.retire", shift, seq=1)  # as the tile count, one cycle after the last row
     issue = max(head(c, latency, 2), loaded + 1)
     row = max(issue + 1, shift + 1)
     m.sees("matmul.issue", issue, seq=2)
@@ -119,115 +116,6 @@ def matmul_more_rows_than_tile(latency: int) -> Micro:
     m.streams("accumulator.write", write, 12, address=list(range(12)))
     m.sees("matmul.retire", write + 11 + 1, seq=2)
     m.ends(write + 11 + 1)
-    return m
-
-
-@micro(busy={20: 107, 50: 167})
-def weights_zero_rows(latency: int) -> Micro:
-    """MB < C: rows of six bytes (two beats), two of four rows; the other two are zero rows without a beat."""
-    c = NARROW
-    tile = weights(c, packed=0, k_rows=2, n_lanes=6, row_stride=8)
-    m = Micro(c, latency, [load(4, **signal(0)), tile, matmul(c, 1, k_lanes=2, n_lanes=6, **wait(0))])
-    m.starts()
-    ar = head(c, latency, 0) + AR_AFTER_ISSUE
-    m.sees("port.ar", ar, id=LOAD, len=0)
-    loaded = max(ar + latency, fetch_end(c, latency, 4)) + 1 + 1
-    ar = head(c, latency, 1) + AR_AFTER_ISSUE
-    m.streams("port.ar", ar, 2, id=WEIGHTS, len=1)
-    beat = ar + latency  # four beats
-    m.sees("weights.fifo_write", beat + 2, row=0, tile=0)  # its second beat is beat+1; output register the cycle after
-    m.sees("weights.fifo_write", beat + 4, row=1, tile=0)
-    # row 1's last beat (beat+3) pops it; the zero row is at the head in beat+4, moves, and is written in beat+5
-    m.sees("weights.fifo_write", beat + 5, row=2, tile=0)
-    m.sees("weights.fifo_write", beat + 6, row=3, tile=0)
-    m.sees("weights.retire", beat + 7, seq=1)
-    shift = beat + 7
-    issue = max(head(c, latency, 2), loaded + 1)
-    row = max(issue + 1, shift + 1)
-    m.sees("matmul.issue", issue, seq=2)
-    m.sees("matmul.row", row + EDGE, acc=0, swap=1)
-    write = row + EDGE + commit(c)
-    m.sees("accumulator.write", write, address=0)
-    m.ends(write + 1)
-    return m
-
-
-@micro(busy={20: 99, 50: 159})
-def weights_zero_rows_wide(latency: int) -> Micro:
-    """MB > C: two rows of one beat each, then fourteen zero rows; the row list holds three, and two bursts fly."""
-    c = WIDE
-    tile = weights(c, packed=0, k_rows=2, row_stride=64)
-    m = Micro(c, latency, [load(16, **signal(0)), tile, matmul(c, 1, k_lanes=2, **wait(0))])
-    m.starts()
-    m.reads(LOAD, 0, beats=1)
-    m.reads(WEIGHTS, 1, beats=1, count=2)
-    loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 2 + 1  # beat; +1 moves; +1 written; +1 retire
-    ar = head(c, latency, 1) + AR_AFTER_ISSUE
-    beat = ar + latency
-    m.sees("weights.fifo_write", beat + 2, row=0, tile=0)
-    # row 0 is popped in beat+1; row 1's beat waits until row 1 is at the head in beat+2; +2 as above
-    m.sees("weights.fifo_write", beat + 4, row=1, tile=0)
-    # row 1 moves and is popped in beat+3; zero row 2 is at the head in beat+4 with the beat register empty; +1
-    m.streams("weights.fifo_write", beat + 5, 14, row=list(range(2, 16)), tile=0)
-    last = beat + 5 + 13
-    m.sees("weights.retire", last + 1, seq=1)
-    shift = last + 1
-    m.streams("matmul.shift", shift, 16, row=list(range(16)), tile=0)
-    issue = max(head(c, latency, 2), loaded + 1)
-    row = max(issue + 1, shift + 1)
-    m.sees("matmul.issue", issue, seq=2)
-    write = row + EDGE + commit(c)
-    m.sees("accumulator.write", write, address=0)
-    m.ends(write + 1)
-    return m
-
-
-@micro(busy={20: 98, 50: 158})
-def weights_packed_wide(latency: int) -> Micro:
-    """MB = R*C: the whole tile is one beat, unpacked at one row per cycle."""
-    c = WIDE
-    m = Micro(c, latency, [load(16, **signal(0)), weights(c), matmul(c, 1, **wait(0))])
-    m.starts()
-    m.reads(LOAD, 0, beats=1)
-    m.reads(WEIGHTS, 1, beats=1)
-    loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 2 + 1
-    m.sees("load.retire", loaded, seq=0)
-    first = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 2
-    m.streams("weights.fifo_write", first, 16, row=list(range(16)), tile=0)
-    shift = first + 15 + 1
-    issue = max(head(c, latency, 2), loaded + 1)
-    row = max(issue + 1, shift + 1)
-    m.sees("matmul.issue", issue, seq=2)
-    write = row + EDGE + commit(c)
-    m.sees("accumulator.write", write, address=0)
-    m.ends(write + 1)
-    return m
-
-
-@micro(busy={20: 94, 50: 154})
-def weights_from_scratchpad(latency: int) -> Micro:
-    """A tile of three rows and a zero row from the scratchpad; the zero row takes its cycle but reads nothing."""
-    c = TINY
-    tile = make(Opcode.WEIGHTS_SP, k_rows=3, n_lanes=4, row_stride=1, **wait(0))
-    m = Micro(c, latency, [load(20, **signal(0, 1)), tile, matmul(c, 1, src=4, k_lanes=3, **wait(1))])
-    m.starts()
-    m.reads(LOAD, 0, beats=5)
-    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
-    loaded = beat + 4 + 1 + 1
-    issue = max(head(c, latency, 1), loaded + 1)
-    m.sees("weights.issue", issue, seq=1)
-    data = issue + 3  # +1 generated; +1 request register, granted; +1 data, written to the FIFO
-    m.streams("weights.sp_read", data, 3, address=[0, 1, 2])
-    m.streams("weights.fifo_write", data, 4, row=[0, 1, 2, 3], tile=0)
-    m.sees("weights.retire", data + 3 + 1, seq=1)
-    shift = data + 3 + 1
-    issue = max(head(c, latency, 2), loaded + 1)
-    row = max(issue + 1, shift + 1)
-    m.sees("matmul.issue", issue, seq=2)
-    m.sees("matmul.sp_read", row + 2, address=4)
-    write = row + EDGE + commit(c)
-    m.sees("accumulator.write", write, address=0)
-    m.ends(write + 1)
     return m
 
 
@@ -241,9 +129,11 @@ def accumulate_short_tiles(latency: int) -> Micro:
     m.reads(WEIGHTS, 1, beats=4, count=2)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
     loaded = beat + 1 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     first = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 1  # two bursts of four beats, no gap
     m.streams("weights.fifo_write", first, 8, row=[0, 1, 2, 3] * 2, tile=[0] * 4 + [1] * 4)
     shift = first + 3 + 1
+    m.sees("weights.retire", first + 7 + 1, seq=1)
     issue = max(head(c, latency, 2), loaded + 1)
     row = max(issue + 1, shift + 1)
     # next F: F + R; shadow_full clear in g+2; second tile's count visible
@@ -274,9 +164,11 @@ def accumulate_long_tiles(latency: int) -> Micro:
     m.reads(WEIGHTS, 1, beats=8, count=2)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
     loaded = beat + 19 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 20) + 1
     m.streams("weights.fifo_write", first, 16, row=list(range(8)) * 2, tile=[0] * 8 + [1] * 8)
     shift = first + 7 + 1
+    m.sees("weights.retire", first + 15 + 1, seq=1)
     issue = max(head(c, latency, 2), loaded + 1)
     row = max(issue + 1, shift + 1)
     second_shift = max(shift + 8, row + 2, first + 15 + 1)
@@ -290,7 +182,7 @@ def accumulate_long_tiles(latency: int) -> Micro:
     m.streams("matmul.row", row + EDGE, 20, acc=list(range(10)) * 2, add=adds, swap=swaps)
     write = row + EDGE + commit(c)
     m.streams("accumulator.write", write, 20, address=list(range(10)) * 2, add=adds)
-    m.ends(write + 19 + 1)
+    m.ends(write + 19 + 1, "matmul.retire", 2)
     return m
 
 
@@ -305,8 +197,10 @@ def matmul_after_preload(latency: int) -> Micro:
     first = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4)) + 1
     m.streams("weights.fifo_write", first, 24, row=list(range(8)) * 3, tile=[0] * 8 + [1] * 8 + [2] * 8)
     shift = first + 7 + 1
+    m.sees("weights.retire", first + 23 + 1, seq=0)
     beat = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, first - 1 + 24)  # behind the tiles' 24 beats
     loaded = beat + 2 + 1 + 1
+    m.sees("load.retire", loaded, seq=1)
     issue = max(head(c, latency, 2), loaded + 1)
     row = max(issue + 1, shift + 1)
     # second F: shadow_full clear in g+2 is the latest; third: R cycles after the second
@@ -322,7 +216,7 @@ def matmul_after_preload(latency: int) -> Micro:
         m.sees("matmul.sp_read", cycle + 2, address=i)
         m.sees("matmul.row", cycle + EDGE, acc=0, add=int(i > 0), swap=1)
         m.sees("accumulator.write", cycle + EDGE + commit(c), address=0, add=int(i > 0))
-    m.ends(third_row + EDGE + commit(c) + 1)
+    m.ends(third_row + EDGE + commit(c) + 1, "matmul.retire", 2)
     return m
 
 
@@ -340,8 +234,10 @@ def matmul_keep(latency: int) -> Micro:
     m.reads(WEIGHTS, 1, beats=4)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 5))
     loaded = beat + 4 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 5) + 1
     shift = first + 3 + 1
+    m.sees("weights.retire", shift, seq=1)  # as the tile count, one cycle after the last row
     issue = max(head(c, latency, 2), loaded + 1)
     row = max(issue + 1, shift + 1)
     keeps = row + 1  # issues in the cycle in which the last row of the one before is generated
@@ -369,8 +265,10 @@ def matmul_back_to_back(latency: int) -> Micro:
     m.reads(WEIGHTS, 1, beats=4, count=2)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 5))
     loaded = beat + 7 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 8) + 1
     shift = first + 3 + 1
+    m.sees("weights.retire", first + 7 + 1, seq=1)
     issue = max(head(c, latency, 2), loaded + 1)
     row = max(issue + 1, shift + 1)
     second_issue = row + 3
@@ -397,14 +295,16 @@ def matmul_padding(latency: int) -> Micro:
     m.reads(WEIGHTS, 1, beats=4)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
     loaded = beat + 1 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     shift = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 3 + 1 + 1  # last of four beats; +1 written; +1 F
+    m.sees("weights.retire", shift, seq=1)  # as the tile count, one cycle after the last row
     issue = max(head(c, latency, 2), loaded + 1)
     row = max(issue + 1, shift + 1)
     m.streams("matmul.sp_read", row + 1 + 2, 2, address=[0, 1])  # rows 1 and 2 only
     m.streams("matmul.row", row + EDGE, 4, acc=[0, 1, 2, 3], pad=[1, 0, 0, 1], swap=[1, 0, 0, 0])
     write = row + EDGE + commit(c)
     m.streams("accumulator.write", write, 4, address=[0, 1, 2, 3])
-    m.ends(write + 3 + 1)
+    m.ends(write + 3 + 1, "matmul.retire", 2)
     return m
 
 
@@ -419,8 +319,10 @@ def convolution(latency: int) -> Micro:
     m.reads(WEIGHTS, 1, beats=8, count=4)
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
     loaded = beat + 1 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     first = max(head(c, latency, 1) + AR_AFTER_ISSUE + latency, beat + 2) + 1  # 32 rows without a gap
     shift = first + 7 + 1
+    m.sees("weights.retire", first + 31 + 1, seq=1)
     issue = max(head(c, latency, 2), loaded + 1)
     row = max(issue + 1, shift + 1)
     # M = 2 < R = 8: tiles follow each other R cycles apart, in the FIFO too
@@ -434,7 +336,7 @@ def convolution(latency: int) -> Micro:
         m.streams("accumulator.write", edge + commit(c), 2, address=[0, 1], add=int(tile > 0))
     m.sees("matmul.sp_read", row + 16 + 1 + 2, address=0)
     m.streams("matmul.sp_read", row + 24 + 2, 2, address=[0, 1])
-    m.ends(row + 24 + 1 + EDGE + commit(c) + 1)
+    m.ends(row + 24 + 1 + EDGE + commit(c) + 1, "matmul.retire", 2)
     return m
 
 
@@ -493,6 +395,7 @@ def matmul_each_late(latency: int) -> Micro:
     m.reads(LOAD, 1, beats=16, count=2, step=2)
     first = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4)) + 1
     shift = first + 7 + 1  # tile k is complete 8k cycles later
+    m.sees("weights.retire", first + 31 + 1, seq=0)
     loaded = first + 32 + 15 + 1  # the loads' beats come behind the 32 of the tiles
     m.streams("load.retire", loaded, 2, step=16, seq=1, iteration=[0, 1])
     issue = max(head(c, latency, 2), loaded + 1)
@@ -513,102 +416,6 @@ def matmul_each_late(latency: int) -> Micro:
     m.sees("matmul.retire", rows[1] + EDGE + commit(c) + 1, seq=2, iteration=0, last=0)
     m.sees("matmul.retire", rows[3] + EDGE + commit(c) + 1, seq=2, iteration=1, last=1)
     m.ends(rows[3] + EDGE + commit(c) + 1)
-    return m
-
-
-@micro(busy={20: 116, 50: 206})
-def weights_wait_for_slot(latency: int) -> Micro:
-    """Three tiles with `each` through a FIFO of two: the third iteration waits until the first tile is shifted out."""
-    c = TINY
-    tiles = weights(c, each=1, outer=3, **signal(0))
-    m = Micro(c, latency, [tiles, matmul(c, 1, kc=3, width=1, pad_left=1)])
-    m.starts()
-    issue = head(c, latency, 0)
-    second = issue + 3  # row register empty again, as for load
-    ar = issue + AR_AFTER_ISSUE
-    first = ar + latency + 1  # the second burst follows in ar+2, so its four beats are right behind
-    shift = first + 3 + 1
-    third = shift + 3 + 1  # the slot is released at the end of F + R - 1
-    third_write = third + 2 + latency + 1
-    for i, cycle in enumerate((issue, second, third)):
-        m.sees("weights.issue", cycle, seq=0, iteration=i, last=int(i == 2))
-    m.streams("port.ar", ar, 2, step=2, id=WEIGHTS, len=3)
-    m.sees("port.ar", third + 2, id=WEIGHTS, len=3)
-    m.streams("weights.fifo_write", first, 8, row=[0, 1, 2, 3] * 2, tile=[0] * 4 + [1] * 4)
-    m.streams("weights.fifo_write", third_write, 4, row=[0, 1, 2, 3], tile=0)  # the slot of the first tile again
-    for i, cycle in enumerate((first + 3, first + 7, third_write + 3)):
-        m.sees("weights.retire", cycle + 1, seq=0, iteration=i, last=int(i == 2))
-    issue = head(c, latency, 1)
-    row = max(issue + 1, shift + 1)
-    second_shift = max(shift + 4, row + 2, first + 7 + 1)
-    second_row = second_shift + 1
-    third_shift = max(second_shift + 4, second_row + 2, third_write + 3 + 1)
-    third_row = third_shift + 1
-    for i, cycle in enumerate((row, second_row, third_row)):
-        m.sees("matmul.row", cycle + EDGE, acc=0, add=int(i > 0), swap=1, pad=1)
-    m.ends(third_row + EDGE + commit(c) + 1)
-    return m
-
-
-@micro(busy={20: 98, 50: 158})
-def read_conflict(latency: int) -> Micro:
-    """Weights and store read one bank: weights goes first, the store's first word is two cycles late."""
-    c = TINY
-    tile = make(Opcode.WEIGHTS_SP, k_rows=4, n_lanes=4, row_stride=1, **wait(0), **signal(2))
-    m = Micro(c, latency, [load(32, **signal(0, 1)), tile, store(16, src=4, **wait(1)), matmul(c, 1, **wait(2))])
-    m.starts()
-    m.reads(LOAD, 0, beats=8)
-    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 5))
-    loaded = beat + 7 + 1 + 1
-    issue = loaded + 1  # both: two counters, signalled in one cycle
-    assert issue >= head(c, latency, 2)
-    m.sees("weights.issue", issue, seq=1)
-    m.sees("store.issue", issue, seq=2)
-    m.streams("weights.sp_read", issue + 3, 4, address=[0, 1, 2, 3])  # requests in issue+2 .. issue+5
-    # the store's first request is valid in issue+4, beaten in issue+4 and issue+5, granted in issue+6
-    late = 2
-    m.streams("store.sp_read", issue + READ_AFTER_ISSUE + late, 4, address=[4, 5, 6, 7])
-    w = issue + W_AFTER_ISSUE + late
-    m.streams("port.w", w, 4, last=[0, 0, 0, 1])
-    stored = w + 3 + WRITE_LATENCY + 1
-    m.sees("store.retire", stored, seq=2)
-    tile_done = issue + 3 + 3 + 1
-    m.sees("weights.retire", tile_done, seq=1)
-    row = tile_done + 1 + 1  # issue the cycle after the retire; +1; the shift starts with the retire
-    m.sees("matmul.sp_read", row + 2, address=0)
-    m.sees("matmul.retire", row + EDGE + commit(c) + 1, seq=3)
-    m.ends(max(stored, row + EDGE + commit(c) + 1))
-    return m
-
-
-@micro(busy={20: 104, 50: 164})
-def weights_beaten_by_matmul(latency: int) -> Micro:
-    """Two tiles from the scratchpad: matmul's first row takes the bank from the second tile's last row."""
-    c = TINY
-    tiles = make(Opcode.WEIGHTS_SP, inner=2, k_rows=4, n_lanes=4, row_stride=1, inner_stride=4, **wait(0))
-    m = Micro(c, latency, [load(40, **signal(0, 1)), tiles, matmul(c, 1, src=8, kc=2, src_kc_stride=1, **wait(1))])
-    m.starts()
-    m.reads(LOAD, 0, beats=10)
-    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
-    issue = beat + 9 + 1 + 1 + 1  # of both
-    assert issue >= head(c, latency, 2)
-    data = issue + 3
-    shift = data + 3 + 1
-    row = shift + 1
-    # row 7 requests in data+7-1, as matmul does: row+1
-    assert data + 7 - 1 == row + 1
-    m.streams("weights.sp_read", data, 7, address=list(range(7)))
-    m.sees("weights.sp_read", data + 7 + 1, address=7)
-    m.streams("weights.fifo_write", data, 7, row=[0, 1, 2, 3, 0, 1, 2], tile=[0] * 4 + [1] * 3)
-    m.sees("weights.fifo_write", data + 7 + 1, row=3, tile=1)
-    m.sees("weights.retire", data + 8 + 1, seq=1)
-    second_shift = max(shift + 4, row + 2, data + 8 + 1)
-    second_row = second_shift + 1
-    m.sees("matmul.sp_read", row + 2, address=8)
-    m.sees("matmul.sp_read", second_row + 2, address=9)
-    m.streams("matmul.shift", shift, 4, row=[0, 1, 2, 3], tile=0)
-    m.streams("matmul.shift", second_shift, 4, row=[0, 1, 2, 3], tile=1)
-    m.ends(second_row + EDGE + commit(c) + 1)
     return m
 
 

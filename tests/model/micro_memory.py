@@ -91,6 +91,22 @@ def load_crossing_4k(latency: int) -> Micro:
     return m
 
 
+@micro(busy={20: 324, 50: 384})
+def load_long_row(latency: int) -> Micro:
+    """A row of 257 beats: bursts of 256 and one."""
+    m = Micro(TINY, latency, [load(4 * 257)])
+    m.starts()
+    ar = head(TINY, latency, 0) + AR_AFTER_ISSUE
+    m.sees("port.ar", ar, id=LOAD, len=255)
+    m.sees("port.ar", ar + 1, id=LOAD, len=0)
+    write = ar + latency + 1
+    m.streams("load.write", write, 257, address=list(range(257)))
+    retire = write + 256 + 1
+    m.sees("load.retire", retire, seq=0)
+    m.ends(retire)
+    return m
+
+
 @micro(busy={3: 40, 20: 91})
 def load_outstanding(latency: int) -> Micro:
     """Six rows of one beat with four bursts outstanding: the fifth burst waits for the first answer."""

@@ -6,7 +6,9 @@ of the page that gives each term; the decorator holds the busy cycles worked out
 running the model or the RTL. The terms shared by all (`FIRST_AR`, `entry`, `head`) are in `micro_terms.py`.
 """
 
-from tests.model import micro_control, micro_matrix, micro_memory, micro_vector
+from tests.model import micro_control, micro_matrix, micro_memory, micro_vector, micro_weights
 from tests.model.micro_terms import PROGRAMS, Micro, all_programs
 
-__all__ = ["PROGRAMS", "Micro", "all_programs", "micro_control", "micro_matrix", "micro_memory", "micro_vector"]
+STATIONS = (micro_memory, micro_weights, micro_matrix, micro_vector, micro_control)
+
+__all__ = ["PROGRAMS", "STATIONS", "Micro", "all_programs"]

@@ -92,9 +92,14 @@ class Micro:
         first = head(self.config, self.latency, i) + AR_AFTER_ISSUE
         self.streams("port.ar", first, count, step, id=requester, len=beats - 1)
 
-    def ends(self, last_retire: int) -> None:
-        """Normal end: idle in the cycle after the last retire register was 1; in that cycle `done` is set."""
+    def ends(self, last_retire: int, slot: str = "", seq: int = 0) -> None:
+        """Normal end: idle in the cycle after the last retire register was 1; in that cycle `done` is set.
+
+        With a slot, that last retire event is added to it.
+        """
         self.busy = last_retire + 1
+        if slot:
+            self.sees(slot, last_retire, seq=seq)
 
 
 # ----- terms of every run (Reset, start, done; Frontend) -----

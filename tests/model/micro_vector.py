@@ -79,13 +79,15 @@ def requant_parameters(latency: int) -> Micro:
     beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4))
     m.streams("load.write", beat + 1, 8, address=list(range(8, 16)), space=int(Space.PARAMETER))
     loaded = beat + 7 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     done = rows_ready(c, head(c, latency, 1), 3)
+    m.sees("matmul.retire", done, seq=1)
     issue = max(head(c, latency, 2), loaded + 1, done + 1)  # granted when both counters show it
     element = issue + ELEMENT
     m.sees("vector.issue", issue, seq=2)
     m.sees("vector.param_read", issue + 1, address=1)
     m.streams("vector.write", element + WRITE, 3, address=[64, 65, 66])
-    m.ends(element + WRITE + 2 + 1)
+    m.ends(element + WRITE + 2 + 1, "vector.retire", 2)
     return m
 
 
@@ -96,12 +98,14 @@ def requant_int32(latency: int) -> Micro:
     raw = vector(Opcode.REQUANT, x=2, dst_format=int(Format.INT32), dst_pitch=4, **ACCUMULATOR, **wait(0))
     m = Micro(c, latency, [padded(c, 2, **signal(0)), raw])
     m.starts()
-    issue = max(head(c, latency, 1), rows_ready(c, head(c, latency, 0), 2) + 1)
+    done = rows_ready(c, head(c, latency, 0), 2)
+    m.sees("matmul.retire", done, seq=0)
+    issue = max(head(c, latency, 1), done + 1)
     element = issue + ELEMENT
     m.sees("vector.issue", issue, seq=1)
     m.streams("accumulator.read", element + READ, 2, step=4, address=[0, 1])
     m.streams("vector.write", element + WRITE, 8, address=list(range(64, 72)))
-    m.ends(element + WRITE + 7 + 1)
+    m.ends(element + WRITE + 7 + 1, "vector.retire", 1)
     return m
 
 
@@ -122,7 +126,9 @@ def requant_outer(latency: int) -> Micro:
     m.starts()
     m.reads(LOAD, 0, beats=16)
     loaded = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 4)) + 15 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     done = rows_ready(c, head(c, latency, 1), 4)
+    m.sees("matmul.retire", done, seq=1)
     issue = max(head(c, latency, 2), loaded + 1, done + 1)
     element = issue + ELEMENT
     empty = element + 1 + WRITE + 1  # the second element is in the write register in element+1+WRITE
@@ -189,6 +195,7 @@ def requant_each_late(latency: int) -> Micro:
     m.starts()
     m.reads(LOAD, 0, beats=16, count=2, step=2)
     loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 15 + 1 + 1
+    m.streams("load.retire", loaded, 2, step=16, seq=0, iteration=[0, 1])
     issue = max(head(c, latency, 1), loaded + 1)
     element = issue + ELEMENT
     second = max(element + 2, loaded + 16 + 1)
@@ -199,7 +206,32 @@ def requant_each_late(latency: int) -> Micro:
     m.streams("vector.sp_read", last + READ, 2, address=[16, 17])
     m.streams("vector.write", element + WRITE, 2, address=[600, 601])
     m.streams("vector.write", last + WRITE, 2, address=[602, 603])
+    m.sees("vector.retire", element + 1 + WRITE + 1, seq=1, iteration=0, last=0)
+    m.sees("vector.retire", last + 1 + WRITE + 1, seq=1, iteration=1, last=1)
     m.ends(last + 1 + WRITE + 1)
+    return m
+
+
+@micro(busy={20: 107, 50: 167})
+def read_conflict_with_store(latency: int) -> Micro:
+    """Store waits for the bank that vector reads eight rows from."""
+    c = TINY
+    copy = vector(Opcode.REQUANT, x=8, dst=600, **wait(0))
+    m = Micro(c, latency, [load(48, **signal(0, 1)), copy, store(16, src=8, **wait(1))])
+    m.starts()
+    m.reads(LOAD, 0, beats=12)
+    loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 11 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
+    issue = max(head(c, latency, 2), loaded + 1)  # of both
+    element = issue + ELEMENT  # requests element+1 .. element+8
+    m.streams("vector.sp_read", element + READ, 8, address=list(range(8)))
+    m.sees("vector.retire", element + WRITE + 7 + 1, seq=1)
+    granted = element + 8 + 1  # the store's first request is there since issue+4
+    m.streams("store.sp_read", granted + 1, 4, address=[8, 9, 10, 11])
+    w = granted + 3  # +1 data; +1 visible in the buffer; +1 W
+    m.streams("port.w", w, 4, last=[0, 0, 0, 1])
+    m.sees("store.retire", w + 3 + WRITE_LATENCY + 1, seq=2)
+    m.ends(w + 3 + WRITE_LATENCY + 1)
     return m
 
 
@@ -220,6 +252,7 @@ def read_conflict_with_matmul(latency: int) -> Micro:
     m.reads(LOAD, 0, beats=20)
     issue = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 19 + 1 + 1 + 1  # of both
     assert issue >= head(c, latency, 2)
+    m.sees("load.retire", issue - 1, seq=0)
     row = issue + 1  # requests row+1 .. row+12
     m.streams("matmul.sp_read", row + 2, 12, address=list(range(12)))
     m.sees("matmul.retire", row + 11 + EDGE + commit(c) + 1, seq=1)
@@ -240,12 +273,13 @@ def add_scratchpad(latency: int) -> Micro:
     m.starts()
     m.reads(LOAD, 0, beats=6)
     loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 5 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     issue = max(head(c, latency, 1), loaded + 1)
     element = issue + ELEMENT
     m.sees("vector.issue", issue, seq=1)
     m.streams("vector.sp_read", element + READ, 6, address=[0, 3, 1, 4, 2, 5])
     m.streams("vector.write", element + 1 + WRITE, 3, step=2, address=[64, 65, 66])  # +1: the second read's grant is q
-    m.ends(element + 1 + WRITE + 4 + 1)
+    m.ends(element + 1 + WRITE + 4 + 1, "vector.retire", 1)
     return m
 
 
@@ -268,7 +302,10 @@ def add_accumulator(latency: int) -> Micro:
     m.reads(LOAD, 1, beats=16)
     assert head(c, latency, 0) + AR_AFTER_ISSUE + latency >= fetch_end(c, latency, 5)
     loaded = head(c, latency, 1) + AR_AFTER_ISSUE + latency + 15 + 1 + 1
+    m.sees("load.retire", head(c, latency, 0) + AR_AFTER_ISSUE + latency + 1 + 1 + 1, seq=0)
+    m.sees("load.retire", loaded, seq=1)
     done = rows_ready(c, head(c, latency, 2), 2)
+    m.sees("matmul.retire", done, seq=2)
     issue = max(head(c, latency, 3), loaded + 1, done + 1)
     element = issue + ELEMENT + 1  # two parameter cycles
     m.sees("vector.issue", issue, seq=3)
@@ -276,7 +313,7 @@ def add_accumulator(latency: int) -> Micro:
     m.streams("accumulator.read", element + READ, 2, address=[0, 1])
     m.streams("vector.sp_read", element + READ, 2, address=[0, 1])
     m.streams("vector.write", element + WRITE, 2, address=[64, 65])
-    m.ends(element + WRITE + 1 + 1)
+    m.ends(element + WRITE + 1 + 1, "vector.retire", 3)
     return m
 
 
@@ -289,12 +326,13 @@ def maxpool_2x2(latency: int) -> Micro:
     m.starts()
     m.reads(LOAD, 0, beats=8)
     loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 7 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     issue = max(head(c, latency, 1), loaded + 1)
     element = issue + ELEMENT
     m.sees("vector.issue", issue, seq=1)
     m.streams("vector.sp_read", element + READ, 8, address=[0, 1, 4, 5, 2, 3, 6, 7])
     m.streams("vector.write", element + 3 + WRITE, 2, step=4, address=[64, 65])
-    m.ends(element + 7 + WRITE + 1)
+    m.ends(element + 7 + WRITE + 1, "vector.retire", 1)
     return m
 
 
@@ -307,12 +345,13 @@ def avgpool_padding(latency: int) -> Micro:
     m.starts()
     m.reads(LOAD, 0, beats=4)
     loaded = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 3 + 1 + 1
+    m.sees("load.retire", loaded, seq=0)
     issue = max(head(c, latency, 1), loaded + 1)
     element = issue + ELEMENT
     for i, address in ((1, 0), (3, 2), (4, 1), (6, 3)):  # elements 0 and 2 are column -1, 5 and 7 column 2
         m.sees("vector.sp_read", element + i + READ, address=address)
     m.streams("vector.write", element + 3 + WRITE, 2, step=4, address=[64, 65])
-    m.ends(element + 7 + WRITE + 1)
+    m.ends(element + 7 + WRITE + 1, "vector.retire", 1)
     return m
 
 
@@ -328,8 +367,11 @@ def write_conflict(latency: int) -> Micro:
     m.starts()
     m.reads(LOAD, 0, beats=24)
     first = head(c, latency, 0) + AR_AFTER_ISSUE + latency + 1  # of 24 words, one per cycle
-    issue = max(head(c, latency, 2), rows_ready(c, head(c, latency, 1), 3) + 1)
+    done = rows_ready(c, head(c, latency, 1), 3)
+    m.sees("matmul.retire", done, seq=1)
+    issue = max(head(c, latency, 2), done + 1)
     blocked = issue + ELEMENT + WRITE  # the first of three cycles
+    m.sees("vector.retire", blocked + 2 + 1, seq=2)
     before = blocked - first
     assert 0 < before < 24
     m.streams("vector.write", blocked, 3, address=[64, 65, 66])
@@ -372,6 +414,7 @@ def whole_chain(latency: int) -> Micro:
     first = tile_beat + 1
     m.streams("weights.fifo_write", first, 8, row=list(range(8)), tile=0)
     shift = first + 7 + 1
+    m.sees("weights.retire", shift, seq=1)  # as the tile count, one cycle after the last row
     issue = max(head(c, latency, 3), loaded + 1)
     row = max(issue + 1, shift + 1)
     m.sees("matmul.issue", issue, seq=3)

@@ -103,6 +103,9 @@ def test_derivation_is_sound(micro):
             assert cycle <= micro.busy
             if "seq" in fields and name != "host.error":
                 times.setdefault((name.split(".")[1], fields["seq"]), []).append(cycle)
+    if micro in COMPLETE:
+        used = {item.engine.name.lower() for item in micro.instructions}
+        assert {f"{engine}.retire" for engine in used} <= set(micro.events), "an engine's retire events are not derived"
     for seq in range(len(micro.instructions)):
         order = [times[kind, seq][0] for kind in ("fetch", "dispatch", "issue", "retire") if (kind, seq) in times]
         assert order == sorted(set(order))
