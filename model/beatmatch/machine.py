@@ -97,15 +97,8 @@ class SteppedMachine:
         halt, heads = frontend.halt, frontend.heads
 
         # Arbitrate: grants are functions of registers.
-        word = load.sp_write(halt)
-        gearbox = load.gearbox
         scratchpad.arbitrate(
-            matmul.sp_read,
-            weights.sp_request,
-            vector.sp_read,
-            store.sp_request,
-            vector.write,
-            None if word < 0 else (word, gearbox.bytes, np.frombuffer(gearbox.data, np.uint8)),
+            matmul.sp_read, weights.sp_request, vector.sp_read, store.sp_request, vector.write, load.sp_write(halt)
         )
         accumulator.arbitrate(vector.acc_read, matmul.acc_pre)
         taken = load.taken(scratchpad.load_write_granted, halt)
@@ -120,14 +113,12 @@ class SteppedMachine:
 
         # Step: every engine with what it was granted; a word that load writes to the parameters goes last.
         parameter = load.parameter_write(halt)
-        if parameter >= 0:
-            parameters = gearbox.bytes, np.frombuffer(gearbox.data, np.uint8)
         vector.step(
             heads[3], granted[3], halt, scratchpad.vector_granted, accumulator.vector_granted,
             scratchpad.vector_data, accumulator.vector_data,
         )  # fmt: skip
-        if parameter >= 0:
-            vector.write_parameters(parameter, *parameters)
+        if parameter is not None:
+            vector.write_parameters(*parameter)
         store.step(heads[4], granted[4], halt, scratchpad.store_granted, scratchpad.store_data, memory)
         load.step(heads[0], granted[0], halt, taken, port.ar_id == LOAD, memory if port.r_id == LOAD else None)
         weights.step(
