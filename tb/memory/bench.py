@@ -60,10 +60,6 @@ class Bench:
         cocotb.start_soon(Clock(self.dut.clk_i, PERIOD, unit="ns").start())
         for name in ("rst_ni", "engine_rst_ni"):
             self.drive(name, 0)
-        for handle in self.dut:
-            name = handle._name
-            if name.endswith("_i") and name not in ("clk_i", "rst_ni", "engine_rst_ni"):
-                self.drive(name, 0)
         for _ in range(3):
             await FallingEdge(self.dut.clk_i)
         self.first = True

@@ -51,3 +51,8 @@ def test_lockstep_on_icarus(name):
 @pytest.mark.parametrize("name", CONFIGS)
 def test_values_with_an_independent_axi_memory(name):
     run(name, "verilator", seed=3, scenarios=5, bench="tb.memory.axi_ram_bench")
+
+
+@pytest.mark.icarus
+def test_values_with_an_independent_axi_memory_on_icarus():
+    run("wide", "icarus", seed=4, scenarios=5, bench="tb.memory.axi_ram_bench")
