@@ -50,6 +50,7 @@ module bm_matmul_row #(
     end else begin
       activation_q <= {activation_q[8*COLS-9:0], act_i};
       load_q       <= load[COLS-2:0];
+      /*verilator unroll_disable*/
       for (int c = 0; c < COLS; c++) begin
         product_q[16*c+:16] <= 16'($signed(activation_q[8*c+:8]) * $signed(weight_q[8*c+:8]));
         sum_q[32*c+:32]     <= sum_i[32*c+:32] + 32'($signed(product_q[16*c+:16]));
@@ -64,10 +65,11 @@ module bm_matmul_row #(
   function automatic logic [63:0] digest(
     input logic [8*COLS-1:0] activation, input logic [8*COLS-1:0] weight, input logic [8*COLS-1:0] shadow,
     input logic [16*COLS-1:0] product, input logic [32*COLS-1:0] sum);
-    /*verilator no_inline_task*/  // one copy of this code for all rows
+    /*verilator no_inline_task*/
     logic [31:0] w, s, p, all, weighted, plain;
     weighted = '0;
     plain = '0;
+    /*verilator unroll_disable*/
     for (int c = 0; c < COLS; c++) begin
       w = 32'($signed(weight[8*c+:8]));
       s = 32'($signed(shadow[8*c+:8]));

@@ -20,36 +20,59 @@ module bm_matmul_skew #(
   output logic [           31:0] digest_o
 );
 
-  logic [32*LANES-1:0] lane_digest;
+  localparam int STAGES = LANES - 1;
+  localparam int STEP = 2 * LANES;  // between the digest's factors of neighbouring lanes
 
-  function automatic logic [31:0] digest(input logic [LANES*WIDTH-1:0] delays, input logic [31:0] factor);
-    /*verilator no_inline_task*/  // one copy of this code for all lanes
+  logic [32*STAGES-1:0] stage_digest;
+
+  function automatic logic [31:0] digest(input logic [STAGES*WIDTH-1:0] registers, input logic [31:0] factor);
+    /*verilator no_inline_task*/ 
     digest = '0;
-    for (int d = 0; d < LANES; d++) begin
-      digest = digest + (factor + 32'(2 * d)) * 32'($signed(delays[d*WIDTH+:WIDTH]));
+    /*verilator unroll_disable*/
+    for (int k = 0; k < STAGES; k++) begin
+      digest = digest + (factor + 32'(STEP * k)) * 32'($signed(registers[k*WIDTH+:WIDTH]));
     end
   endfunction
 
-  for (genvar i = 0; i < LANES; i++) begin : gen_lane
-    localparam int DEPTH = FALLING ? LANES - 1 - i : i;
-    if (DEPTH == 0) begin : gen_wire
-      assign data_o[i*WIDTH+:WIDTH] = data_i[i*WIDTH+:WIDTH];
-      assign lane_digest[32*i+:32] = '0;
-    end else begin : gen_delay
-      logic [DEPTH*WIDTH-1:0] delay_q;  // the youngest at bit 0
-      always_ff @(posedge clk_i) begin
-        if (!rst_ni) delay_q <= '0;
-        else delay_q <= (DEPTH * WIDTH)'({delay_q, data_i[i*WIDTH+:WIDTH]});
-      end
-      assign data_o[i*WIDTH+:WIDTH] = delay_q[(DEPTH-1)*WIDTH+:WIDTH];
-      assign lane_digest[32*i+:32] =
-          TRACE ? digest((LANES * WIDTH)'(delay_q), 32'(2 * (FIRST + i * LANES) + 1)) : '0;
+  // Stage d holds register d of the lanes that have one: LANES-1-d of them, the upper ones (FALLING: the lower).
+  for (genvar d = 0; d < STAGES; d++) begin : gen_stage
+    localparam int COUNT = STAGES - d;
+    localparam int LOWEST = FALLING ? 0 : d + 1;
+    logic [COUNT*WIDTH-1:0] stage_q;
+    logic [(COUNT+1)*WIDTH-1:0] previous;
+
+    if (d == 0) begin : gen_first
+      assign previous = data_i;
+    end else begin : gen_next
+      assign previous = gen_stage[d-1].stage_q;
     end
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) stage_q <= '0;
+      else stage_q <= FALLING ? previous[COUNT*WIDTH-1:0] : previous[(COUNT+1)*WIDTH-1:WIDTH];
+    end
+
+    // The lane that goes no further.
+    if (FALLING) begin : gen_upper
+      assign data_o[COUNT*WIDTH+:WIDTH] = previous[COUNT*WIDTH+:WIDTH];
+    end else begin : gen_lower
+      assign data_o[d*WIDTH+:WIDTH] = previous[WIDTH-1:0];
+    end
+
+    assign stage_digest[32*d+:32] =
+        TRACE ? digest((STAGES * WIDTH)'(stage_q), 32'(2 * (FIRST + LOWEST * LANES + d) + 1)) : '0;
+  end
+
+  if (FALLING) begin : gen_last_upper
+    assign data_o[WIDTH-1:0] = gen_stage[STAGES-1].stage_q;
+  end else begin : gen_last_lower
+    assign data_o[STAGES*WIDTH+:WIDTH] = gen_stage[STAGES-1].stage_q;
   end
 
   always_comb begin
     digest_o = '0;
-    for (int i = 0; i < LANES; i++) digest_o = digest_o + lane_digest[32*i+:32];
+    /*verilator unroll_disable*/
+    for (int d = 0; d < STAGES; d++) digest_o = digest_o + stage_digest[32*d+:32];
   end
 
 endmodule

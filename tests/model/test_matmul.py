@@ -79,7 +79,8 @@ class Unit:
 
     def operands(self, first, count):
         """Activation operands from the scratchpad, int64 [count, rows]."""
-        return self.scratchpad.memory.view(np.int8).reshape(-1, self.config.rows)[first : first + count].astype(np.int64)
+        operands = self.scratchpad.memory.view(np.int8).reshape(-1, self.config.rows)
+        return operands[first : first + count].astype(np.int64)
 
 
 @pytest.mark.parametrize(("rows", "cols"), SHAPES)

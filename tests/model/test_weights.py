@@ -54,7 +54,8 @@ class Unit:
             for i in range(bursts.length + 1):
                 start = bursts.address - BASE + i * size
                 data = self.image[start : start + size].tobytes()
-                self.beats.append((self.cycle + self.latency, SimpleNamespace(rdata=data, rresp=0, rlast=i == bursts.length)))
+                beat = SimpleNamespace(rdata=data, rresp=0, rlast=i == bursts.length)
+                self.beats.append((self.cycle + self.latency, beat))
         beat = None
         if self.beats and self.beats[0][0] <= self.cycle and weights.read_ready(False, halt):
             beat = self.beats.pop(0)[1]
