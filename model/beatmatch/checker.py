@@ -157,7 +157,6 @@ class _Walk(Hooks):
         self.totals = self._count_signals()
         self.taken: dict[int, list[tuple[int, int]]] = {}  # per semaphore: (node number of its waiter, sum taken)
         self.tiles: list[np.ndarray] = []  # clocks of tiles on their way to the array
-        self.loaded = False
         self.prints: dict[tuple[int, int], Footprint] = {}
 
     def _fill_memory(self) -> None:
@@ -226,12 +225,8 @@ class _Walk(Hooks):
             return
         first = iteration == node.first and tile == 0
         if not (node.instruction.keep and iteration == 0 and tile == 0):
-            self.loaded = True
             clock = self.tiles.pop(0)
             np.maximum(self.start_clock[engine], clock, out=self.start_clock[engine])
-        elif not self.loaded:
-            text = f"Instruction {node.index} keeps weights, but no tile was ever loaded."
-            self._report("unwritten", (node.index,), text)
         if first:
             self._accesses(node)
 
@@ -388,7 +383,7 @@ class _Walk(Hooks):
         owners = np.repeat(write.element, len(targets) // len(write.element))
         np.minimum.at(first, targets, owners)
         for read in touched.reads:
-            if read.space is not Space.SCRATCHPAD or read.element is None:
+            if read.space is not Space.SCRATCHPAD or read.element is None or not read.element.size:
                 continue
             units = self._units(read)
             late = first[units] < np.repeat(read.element, len(units) // len(read.element))

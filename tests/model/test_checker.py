@@ -208,7 +208,6 @@ def test_reads_of_what_nothing_wrote():
         ("requant src_space=2 src_format=1 src=5", "accumulator row 5"),
         ("load row_bytes=4 signal=full\nrequant param_mode=1 param=3 wait=full:1", "parameter memory row 3"),
         ("load base=1 row_bytes=4", "memory near 0x4000"),
-        ("load row_bytes=4 signal=full\nmatmul keep=1 wait=full:1", "keeps weights"),
         ("weights_mem row_stride=4 signal=full\nmatmul accumulate=1 pad_left=1 wait=full:1", "accumulator row 0"),
     ):
         findings = check(assemble(PRELUDE + text))
