@@ -49,12 +49,11 @@ module bm_dispatch
       OpStore: engine_o = EngStore;
       default: engine_o = EngFrontend;
     endcase
-    for (int k = 0; k < 5; k++) target[k] = engine_o == 4'(k + 1);
-    blocked_o = valid_i && (target & full) != '0;
-    dispatch_o = valid_i && !blocked_o && !halt_i;
-    digest_o = '0;
-    for (int k = 0; k < 5; k++) digest_o = digest_o + digests[32*k+:32];
   end
+
+  assign blocked_o = valid_i && (target & full) != '0;
+  assign dispatch_o = valid_i && !blocked_o && !halt_i;
+  assign digest_o = digests[31:0] + digests[63:32] + digests[95:64] + digests[127:96] + digests[159:128];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) dispatched_q <= '0;
@@ -64,6 +63,8 @@ module bm_dispatch
   assign dispatched_o = dispatched_q;
 
   for (genvar k = 0; k < 5; k++) begin : gen_queues
+    assign target[k] = engine_o == 4'(k + 1);
+
     bm_queue #(
         .QUEUE_DEPTH(QUEUE_DEPTH),
         .INDEX      (9 * k),

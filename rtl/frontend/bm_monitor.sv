@@ -64,14 +64,16 @@ module bm_monitor
   logic [19:0] stuck;  // {engine, seq} of the first stuck engine
 
   always_comb begin
+    stuck = '0;
+    for (int k = 4; k >= 0; k--) if (stuck_i[k]) stuck = {4'(k + 1), stuck_seq_i[16*k+:16]};
+  end
+
+  always_comb begin
     all_dispatched = dispatched_i == prog_len_i;
     still = run_i && !halt_q && (all_dispatched || blocked_i) && stuck_i != '0 && signalling_i == '0
         && (stuck_i | ~(busy_i | instr_valid_i)) == '1;
     deadlock = still && still_q == PATIENCE;
     limit = run_i && !halt_q && cycle_limit_i != '0 && cycles_i == 64'(cycle_limit_i);
-
-    stuck = '0;
-    for (int k = 4; k >= 0; k--) if (stuck_i[k]) stuck = {4'(k + 1), stuck_seq_i[16*k+:16]};
 
     front = program_error_i || decode_error_i || overflow_i || bus_error_i || deadlock || limit;
     raised = front || err_valid_i != '0;

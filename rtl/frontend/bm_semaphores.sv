@@ -35,6 +35,35 @@ module bm_semaphores
   logic [8*SEMAPHORES-1:0] count_q, count_d;
   logic [SEMAPHORES-1:0] over;
 
+  // Signals to one counter in this cycle.
+  function automatic logic [10:0] given(input logic [5*12-1:0] signals, input logic [4:0] id);
+    logic [10:0] sum;
+    sum = '0;
+    for (int k = 0; k < 5; k++) begin
+      if (signals[12*k] && signals[12*k+1+:5] == id) sum = sum + 11'd1;
+      if (signals[12*k+6] && signals[12*k+7+:5] == id) sum = sum + 11'd1;
+    end
+    return sum;
+  endfunction
+
+  // What the granted waits take from one counter.
+  function automatic logic [10:0] taken(input logic [4:0] granted, input logic [5*18-1:0] waits, input logic [4:0] id);
+    logic [10:0] sum;
+    sum = '0;
+    for (int k = 0; k < 5; k++) begin
+      if (granted[k] && waits[18*k+:5] == id) sum = sum + 11'(waits[18*k+5+:4]);
+      if (granted[k] && waits[18*k+9+:5] == id) sum = sum + 11'(waits[18*k+14+:4]);
+    end
+    return sum;
+  endfunction
+
+  function automatic logic [31:0] digest(input logic [8*SEMAPHORES-1:0] counts);
+    logic [31:0] sum;
+    sum = '0;
+    for (int s = 0; s < SEMAPHORES; s++) sum = sum + 32'(2 * s + 1) * 32'(counts[8*s+:8]);
+    return sum;
+  endfunction
+
   // Grants: both counters high enough.
   for (genvar k = 0; k < 5; k++) begin : gen_grants
     logic [4:0] id0, id1;
@@ -47,16 +76,8 @@ module bm_semaphores
   // Next values: exact sums (at most 10 signals and 5 pairs of waits), then clamped.
   for (genvar s = 0; s < SEMAPHORES; s++) begin : gen_counters
     logic [10:0] up, down;
-    always_comb begin
-      up = 11'(count_q[8*s+:8]);
-      down = '0;
-      for (int k = 0; k < 5; k++) begin
-        if (sig_i[12*k] && sig_i[12*k+1+:5] == 5'(s)) up = up + 11'd1;
-        if (sig_i[12*k+6] && sig_i[12*k+7+:5] == 5'(s)) up = up + 11'd1;
-        if (wait_grant_o[k] && wait_sync_i[18*k+:5] == 5'(s)) down = down + 11'(wait_sync_i[18*k+5+:4]);
-        if (wait_grant_o[k] && wait_sync_i[18*k+9+:5] == 5'(s)) down = down + 11'(wait_sync_i[18*k+14+:4]);
-      end
-    end
+    assign up = 11'(count_q[8*s+:8]) + given(sig_i, 5'(s));
+    assign down = taken(wait_grant_o, wait_sync_i, 5'(s));
     assign over[s] = up > down + 11'd255;
     assign count_d[8*s+:8] = over[s] ? 8'd255 : (up < down) ? 8'd0 : 8'(up - down);
   end
@@ -70,10 +91,7 @@ module bm_semaphores
   end
 
   if (TRACE) begin : gen_digest
-    always_comb begin
-      digest_o = '0;
-      for (int s = 0; s < SEMAPHORES; s++) digest_o = digest_o + 32'(2 * s + 1) * 32'(count_q[8*s+:8]);
-    end
+    assign digest_o = digest(count_q);
   end else begin : gen_no_digest
     assign digest_o = '0;
   end

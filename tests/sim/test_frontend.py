@@ -69,8 +69,8 @@ FAULTS = {
     "a pop makes room in the same cycle": ("bm_dispatch.sv", "(target & full)", "(target & full & ~pop_i)"),
     "two signals to one counter add one": (
         "bm_semaphores.sv",
-        "if (sig_i[12*k+6] && sig_i[12*k+7+:5] == 5'(s))",
-        "if (sig_i[12*k+6] && sig_i[12*k+7+:5] == 5'(s) && !(sig_i[12*k] && sig_i[12*k+1+:5] == 5'(s)))",
+        "if (signals[12*k+6] && signals[12*k+7+:5] == id)",
+        "if (signals[12*k+6] && signals[12*k+7+:5] == id && !(signals[12*k] && signals[12*k+1+:5] == id))",
     ),
     "the buffer is thought to hold 17": ("bm_fetch.sv", "5'(ENTRIES) - reserved_q", "5'd17 - reserved_q"),
     "engine errors before the frontend's": ("bm_monitor.sv", "if (limit) error", "if (limit && !(|err_valid_i)) error"),
