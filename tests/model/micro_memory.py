@@ -292,6 +292,28 @@ def store_narrow_port(latency: int) -> Micro:
     return m
 
 
+@micro(busy={20: 148, 50: 208})
+def store_buffer_full(latency: int) -> Micro:
+    """MB < L: eight words leave in four beats each, so after four words a read follows each word that is used up."""
+    m = Micro(NARROW, latency, [load(128, **signal(0)), store(128, **wait(0))])
+    m.starts()
+    m.reads(LOAD, 0, beats=32)
+    ar = head(NARROW, latency, 0) + AR_AFTER_ISSUE
+    loaded = ar + latency + 32 + 1
+    issue = max(head(NARROW, latency, 1), loaded + 1)
+    m.sees("load.retire", loaded, seq=0)
+    m.sees("port.aw", issue + AR_AFTER_ISSUE, len=31)
+    m.streams("store.sp_read", issue + READ_AFTER_ISSUE, 4, address=[0, 1, 2, 3])
+    w = issue + W_AFTER_ISSUE
+    # word 0's last beat goes into the W register in w+3-1 and removes it; +1 request loaded; +1 granted; +1 data
+    m.streams("store.sp_read", w + 3 - 1 + 3, 4, step=4, address=[4, 5, 6, 7])
+    m.streams("port.w", w, 32, last=[0] * 31 + [1])
+    retire = w + 31 + WRITE_LATENCY + 1
+    m.sees("store.retire", retire, seq=1)
+    m.ends(retire)
+    return m
+
+
 @micro(busy={20: 85, 50: 145})
 def store_wide_port(latency: int) -> Micro:
     """MB > L: a row of 80 bytes leaves as a beat of four words and a beat of one word."""
