@@ -35,7 +35,7 @@ def test_lockstep(sim, name):
 
 FAULTS = {
     "a row overtakes the swap before it": ("bm_matmul_sequencer.sv", "(!shadow_full_i || swap_o)", "!shadow_full_i"),
-    "products lose their sign": ("bm_matmul_row.sv", "+ 32'($signed(product[16*c+:16]));", "+ 32'(product[16*c+:16]);"),
+    "products lose their sign": ("bm_matmul_row.sv", "32'($signed(product_q[16*c+:16]));", "32'(product_q[16*c+:16]);"),
     "commit one cycle late": ("bm_matmul_commit.sv", "slot_q - SLOT_W'(DEPTH)", "slot_q - SLOT_W'(DEPTH + 1)"),
     "one operand too many is legal": ("bm_matmul_walk.sv", "row_q >= OPERANDS", "row_q > OPERANDS"),
     "padding with zero": ("bm_matmul_feed.sv", ": pad_q;", ": 8'd0;"),
