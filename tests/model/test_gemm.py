@@ -6,7 +6,7 @@ import pytest
 
 from beatmatch import oracle
 from beatmatch.compiler import Requant, compile_gemm
-from beatmatch.compiler.gemm import fitting_requant
+from beatmatch.compiler.requant import fitting_requant
 from beatmatch.config import PRESETS, Config, ConfigError
 from beatmatch.functional import run
 

@@ -6,7 +6,7 @@ import pytest
 
 from beatmatch import digits
 from beatmatch.compiler import CompileError, compile_digits, compile_network
-from beatmatch.compiler.gemm import Requant
+from beatmatch.compiler.requant import Requant
 from beatmatch.compiler.layers import Add, Conv, Dense, Shape
 from beatmatch.config import PRESETS, Config
 from beatmatch.functional import run

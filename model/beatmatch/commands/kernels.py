@@ -23,7 +23,7 @@ from beatmatch.commands.common import (
 )
 from beatmatch.compiler import compile_conv2d, compile_gemm
 from beatmatch.compiler.conv import output_size
-from beatmatch.compiler.gemm import fitting_requant
+from beatmatch.compiler.requant import fitting_requant
 from beatmatch.config import Config
 from beatmatch.numerics import requantise
 from beatmatch.oracle import conv2d as exact_conv2d

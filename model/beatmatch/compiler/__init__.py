@@ -3,8 +3,9 @@
 
 from beatmatch.compiler.builder import Builder, CompileError, default_timing
 from beatmatch.compiler.conv import compile_conv2d
-from beatmatch.compiler.gemm import Requant, compile_gemm
+from beatmatch.compiler.gemm import compile_gemm
 from beatmatch.compiler.network import compile_digits, compile_network
+from beatmatch.compiler.requant import Requant
 
 __all__ = [
     "Builder",

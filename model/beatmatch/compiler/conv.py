@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from beatmatch.compiler.gemm import Requant, fitting_requant
 from beatmatch.compiler.layers import Conv, Shape
 from beatmatch.compiler.network import compile_network
+from beatmatch.compiler.requant import Requant, fitting_requant
 from beatmatch.config import Config
 from beatmatch.memory import MemoryTiming
 from beatmatch.program import Program

@@ -8,13 +8,13 @@ only signal that the step needs: weights wait for it, and matmul follows the til
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from beatmatch import numerics
 from beatmatch.compiler.builder import Builder, CompileError, Matrix, Region
+from beatmatch.compiler.cut import Block, Step, cut
+from beatmatch.compiler.requant import Requant, fitting_requant
 from beatmatch.compiler.tiling import Places, Sizes, Tiling, choose, place
 from beatmatch.config import Config
 from beatmatch.isa.fields import Format, Opcode, Space
@@ -26,65 +26,6 @@ LOOKAHEAD = 3
 
 TAIL_PIECES = 4
 """Pieces in which the last block leaves the accumulators, so that storing overlaps."""
-
-
-@dataclass(frozen=True)
-class Requant:
-    """How int32 sums become int8: ``clip(round_half_even((sum + bias) * multiplier, shift) + zero_point)``.
-
-    Parameters
-    ----------
-    bias, multiplier, shift : int or array_like, [N]
-        One for all columns or one per column.
-    zero_point, low, high : int
-    """
-
-    bias: object = 0
-    multiplier: object = 1
-    shift: object = 0
-    zero_point: int = 0
-    low: int = -128
-    high: int = 127
-
-    @property
-    def per_channel(self) -> bool:
-        """Whether columns differ."""
-        return any(np.ndim(v) for v in (self.bias, self.multiplier, self.shift))
-
-    def rows(self, columns: int, cols: int) -> np.ndarray:
-        """Parameter rows for this many columns, uint8 [tiles, 8 * cols]; one row if all columns are equal."""
-        if not self.per_channel:
-            columns = cols
-        tiles = -(-columns // cols)
-        table = np.zeros((3, tiles * cols), np.int64)
-        table[:, :columns] = np.stack([np.broadcast_to(v, columns) for v in (self.bias, self.multiplier, self.shift)])
-        return np.frombuffer(numerics.pack_parameters(*table.reshape(3, tiles, cols)), np.uint8).reshape(tiles, -1)
-
-
-def fitting_requant(k: int) -> Requant:
-    """A scale that no product of int8 vectors of length ``k`` can saturate."""
-    return Requant(shift=max(0, (k * 128 * 128 - 1).bit_length() - 7))
-
-
-@dataclass
-class _Block:
-    index: int
-    m: int
-    rows: int
-    tile: int
-    tiles: int
-    n_block: int
-    m_block: int
-    first_step: int = 0
-    last_step: int = 0
-
-
-@dataclass
-class _Step:
-    block: _Block
-    index: int
-    kt: int
-    tiles: int
 
 
 def compile_gemm(
@@ -158,7 +99,7 @@ class _Gemm:
         self.out = build.output("out", m, n, out, t.nb * config.cols * item)
         self.params = self._parameters(n) if requant is not None else None
         self._semaphores()
-        self.blocks, self.steps = self._cut()
+        self.blocks, self.steps = cut(self.sizes, t)
 
     def _pack(self, b: np.ndarray) -> tuple[Region, int]:
         """Weights tile by tile, the reduction first: for the weights engine to read from memory."""
@@ -186,44 +127,6 @@ class _Gemm:
         self.out_full = sem("out_full")
         self.out_free = sem("out_free", t.out_slots)
 
-    # ----- the cut -----
-
-    def _row_blocks(self) -> list[tuple[int, int]]:
-        """(first row, rows): smaller ones at the ends, so that work starts early and ends soon."""
-        m, mb, r = self.sizes.m, self.tiling.mb, self.config.rows
-        first, last = mb * 5 // 8, max(mb * 3 // 8, 1)
-        if m >= 3 * mb and last >= r:
-            middle = m - first - last
-            count = -(-middle // mb)
-            sizes = [first] + [middle // count + (i < middle % count) for i in range(count)] + [last]
-        else:
-            count = -(-m // mb)
-            sizes = [m // count + (i < m % count) for i in range(count)]
-        starts = np.cumsum([0, *sizes[:-1]]).tolist()
-        return list(zip(starts, sizes, strict=True))
-
-    def _cut(self) -> tuple[list[_Block], list[_Step]]:
-        t, sizes = self.tiling, self.sizes
-        blocks: list[_Block] = []
-        steps: list[_Step] = []
-        for m_block, (m, rows) in enumerate(self._row_blocks()):
-            for n_block, tile in enumerate(range(0, sizes.n_tiles, t.nb)):
-                block = _Block(len(blocks), m, rows, tile, min(t.nb, sizes.n_tiles - tile), n_block, m_block)
-                block.first_step = len(steps)
-                for kt, count in self._pieces(len(blocks) == 0):
-                    steps.append(_Step(block, len(steps), kt, count))
-                block.last_step = len(steps) - 1
-                blocks.append(block)
-        return blocks, steps
-
-    def _pieces(self, first_block: bool) -> list[tuple[int, int]]:
-        """(first tile, tiles) of the reduction; the very first piece is short."""
-        kc, total = self.tiling.kc, self.sizes.k_tiles
-        starts = list(range(0, total, kc))
-        if first_block and kc > 1 and self.tiling.resident and total > 1:
-            starts.insert(1, 1)
-        return [(s, e - s) for s, e in zip(starts, [*starts[1:], total], strict=True)]
-
     # ----- instructions -----
 
     def program(self) -> Program:
@@ -249,11 +152,11 @@ class _Gemm:
         """Rows of the parameter table."""
         return self.sizes.n_tiles if self.requant.per_channel else 1
 
-    def _loads_rows(self, step: _Step) -> bool:
+    def _loads_rows(self, step: Step) -> bool:
         block = step.block
         return not self.tiling.resident or (block.n_block == 0 and step.index == block.first_step)
 
-    def _reloads_params(self, step: _Step) -> bool:
+    def _reloads_params(self, step: Step) -> bool:
         few = self.sizes.n_tiles <= self.config.param_rows
         return self.sizes.channels and not few and step.index == step.block.first_step
 
@@ -267,7 +170,7 @@ class _Gemm:
             needed = max(needed, self.blocks[block.index - 2].last_step)
         return needed
 
-    def _loads(self, step: _Step) -> None:
+    def _loads(self, step: Step) -> None:
         t, sizes, build, block, config = self.tiling, self.sizes, self.build, step.block, self.config
         jobs = []
         if self._reloads_params(step):
@@ -318,17 +221,17 @@ class _Gemm:
             config.param_words, waits, signals, dst_space=Space.PARAMETER,
         )  # fmt: skip
 
-    def _a_base(self, step: _Step) -> int:
+    def _a_base(self, step: Step) -> int:
         slot = step.block.m_block % 2 if self.tiling.resident else step.index % self.tiling.slots
         return self.places.a + slot * self.sizes.a_words(self.tiling)
 
-    def _b_base(self, step: _Step) -> int:
+    def _b_base(self, step: Step) -> int:
         return self.places.b + step.index % self.tiling.slots * self.sizes.b_words(self.tiling)
 
-    def _has_loads(self, step: _Step) -> bool:
+    def _has_loads(self, step: Step) -> bool:
         return self.tiling.weights_sp or self._loads_rows(step)
 
-    def _n_runs(self, block: _Block) -> list[tuple[int, int, int]]:
+    def _n_runs(self, block: Block) -> list[tuple[int, int, int]]:
         """(first tile of the block, tiles, lanes): the matrix's last tile may be narrow."""
         cols, n = self.config.cols, self.sizes.n
         narrow = n % cols if block.tile + block.tiles == self.sizes.n_tiles else 0
@@ -337,7 +240,7 @@ class _Gemm:
         runs = [(0, block.tiles - 1, cols)] if block.tiles > 1 else []
         return [*runs, (block.tiles - 1, 1, narrow)]
 
-    def _weights(self, step: _Step) -> None:
+    def _weights(self, step: Step) -> None:
         t, sizes, config, block = self.tiling, self.sizes, self.config, step.block
         last = step.kt + step.tiles == sizes.k_tiles
         k_rows = (sizes.k - 1) % config.rows + 1 if last else config.rows
@@ -359,7 +262,7 @@ class _Gemm:
                 n_lanes=lanes,
             )  # fmt: skip
 
-    def _matmul(self, step: _Step) -> None:
+    def _matmul(self, step: Step) -> None:
         t, sizes, config, block = self.tiling, self.sizes, self.config, step.block
         runs = self._n_runs(block)
         start, end = step.index == block.first_step, step.index == block.last_step
@@ -386,12 +289,12 @@ class _Gemm:
                 accumulate=0 if start else 1, k_lanes=k_lanes, n_lanes=lanes, **walk,
             )  # fmt: skip
 
-    def _acc(self, block: _Block) -> int:
+    def _acc(self, block: Block) -> int:
         return block.index % 2 * self.sizes.acc_slot
 
     # ----- from the accumulators to memory -----
 
-    def _drain(self, block: _Block) -> None:
+    def _drain(self, block: Block) -> None:
         config, sizes, item = self.config, self.sizes, self.item
         width = block.tiles * config.cols * item
         words = sizes.words(width)

@@ -10,7 +10,7 @@ import numpy as np
 
 from beatmatch import digits
 from beatmatch.compiler.builder import CompileError
-from beatmatch.compiler.gemm import Requant
+from beatmatch.compiler.requant import Requant
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from beatmatch.compiler.builder import CompileError
-from beatmatch.compiler.layers import Add, Conv, Dense, Layer, Pool, Shape
+from beatmatch.compiler.layers import Add, Conv, Dense, Layer, Shape
 from beatmatch.config import Config
 
 MOST_IMAGES = 8
@@ -243,5 +243,3 @@ def _resident(layers: list[Layer], tensors: dict[str, Tensor], config: Config, l
             places[key] = high
     return places
 
-
-__all__ = ["MOST_IMAGES", "Plan", "Pool", "Tensor", "make_plan", "param_rows", "tail_start", "tiles_of"]
