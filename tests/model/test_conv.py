@@ -22,6 +22,7 @@ CASES = {
     "padded with a value": {"image": (3, 8, 8, 8), "kernel": (3, 3, 8, 16), "pads": (1, 1, 1, 1), "pad_value": -128},
     "strided": {"image": (2, 9, 7, 10), "kernel": (3, 2, 10, 12), "stride": (2, 3), "pads": (1, 0, 2, 1)},
     "dilated": {"image": (1, 9, 9, 4), "kernel": (3, 3, 4, 4), "dilation": (2, 3), "pads": (2, 3, 2, 3)},
+    "rows of padding": {"image": (1, 5, 6, 3), "kernel": (1, 2, 3, 9), "stride": (3, 1), "pads": (2, 9, 9, 9)},
     "one by one": {"image": (5, 4, 4, 24), "kernel": (1, 1, 24, 9)},
     "one channel": {"image": (1, 12, 40, 1), "kernel": (5, 5, 1, 2), "pads": (2, 2, 2, 2)},
 }

@@ -114,10 +114,10 @@ class Lowering:
         if channels != source.shape.channels:
             raise CompileError(f"Layer {layer.name} has weights for {channels} channels, not {source.shape.channels}.")
         slot = self._acc_slot()
-        for y, rows, x, columns in self._bands(shape, slot):
+        for y, rows, x, columns in _bands(layer, source.shape, slot):
             most = max(1, slot // (rows * columns))
-            top, left = layer.pads[0] - y * layer.stride[0], layer.pads[1] - x * layer.stride[1]
-            skip_y, skip_x = max(0, -top), max(0, -left)
+            skip_y, pad_top, height = _axis(layer, 0, source.shape.height, y, rows)
+            skip_x, pad_left, width = _axis(layer, 1, source.shape.width, x, columns)
             pitch_x = source.words * config.act_parts
             pitch_y = source.shape.width * pitch_x
             for first, count, lanes in self._runs(layer, most):
@@ -128,8 +128,8 @@ class Lowering:
                     Opcode.MATMUL, [Touch(SP, place, source.size)], [Touch(ACC, acc, count * rows * columns)],
                     outer=count, x=columns, y=rows, kx=kernel_width, ky=kernel_height,
                     kc=-(-channels // config.rows), stride_x=layer.stride[1], stride_y=layer.stride[0],
-                    dilation_x=layer.dilation[1], dilation_y=layer.dilation[0], pad_left=max(left, 0),
-                    pad_top=max(top, 0), width=source.shape.width - skip_x, height=source.shape.height - skip_y,
+                    dilation_x=layer.dilation[1], dilation_y=layer.dilation[0], pad_left=pad_left,
+                    pad_top=pad_top, width=width, height=height,
                     src=place * config.act_parts + skip_y * pitch_y + skip_x * pitch_x, src_pitch_x=pitch_x,
                     src_pitch_y=pitch_y, src_kc_stride=1, acc=acc,
                     acc_outer_stride=rows * columns if count > 1 else 0, pad_value=layer.pad_value,
@@ -137,14 +137,6 @@ class Lowering:
                 )  # fmt: skip
                 position = target_place + (y * shape.width + x) * target.words
                 self._drain(layer, acc, rows * columns, first, count, position, target.words)
-
-    @staticmethod
-    def _bands(shape: Shape, slot: int) -> list[tuple[int, int, int, int]]:
-        """(first row, rows, first column, columns) of the output parts that fit the accumulators."""
-        if shape.width <= slot:
-            rows = min(shape.height, slot // shape.width)
-            return [(y, min(rows, shape.height - y), 0, shape.width) for y in range(0, shape.height, rows)]
-        return [(y, 1, x, min(slot, shape.width - x)) for y in range(shape.height) for x in range(0, shape.width, slot)]
 
     def _dense(self, layer: Dense, images: range) -> None:
         config = self.config
@@ -232,3 +224,44 @@ class Lowering:
             stride_y=layer.stride[0], pad_left=layer.pads[1], pad_top=layer.pads[0], width=source.shape.width,
             height=source.shape.height,
         )  # fmt: skip
+
+
+def _bands(layer: Conv, source: Shape, slot: int) -> list[tuple[int, int, int, int]]:
+    """(first row, rows, first column, columns) of the output parts that fit the accumulators.
+
+    Rows (or columns) that see nothing but padding stand alone: see `_axis`.
+    """
+    shape = layer.shape
+    seeing = max(1, -(-(source.height + layer.pads[0]) // layer.stride[0]))
+    heights = _cuts(shape.height, seeing, max(1, slot // shape.width))
+    if shape.width <= slot:
+        return [(y, rows, 0, shape.width) for y, rows in heights]
+    seeing = max(1, -(-(source.width + layer.pads[1]) // layer.stride[1]))
+    widths = _cuts(shape.width, seeing, slot)
+    return [(y, 1, x, columns) for y in range(shape.height) for x, columns in widths]
+
+
+def _cuts(size: int, seeing: int, most: int) -> list[tuple[int, int]]:
+    """(first, count) of the parts of one dimension; positions from ``seeing`` on one by one if a part is cut there."""
+    parts = [(start, min(most, size - start)) for start in range(0, size, most)]
+    result = []
+    for start, count in parts:
+        result += [(start, count)] if start < seeing else [(start + i, 1) for i in range(count)]
+    return result
+
+
+def _axis(layer: Conv, axis: int, size: int, first: int, count: int) -> tuple[int, int, int]:
+    """How matmul walks one dimension from output ``first`` on: (input skipped, padding before, input left).
+
+    If all of it is padding, no position may be met: one stays, and the padding is chosen so that no step hits it.
+    """
+    lead = layer.pads[axis] - first * layer.stride[axis]
+    skip = max(0, -lead)
+    if skip < size:
+        return skip, max(lead, 0), size - skip
+    taps, stride = layer.weight.shape[axis], layer.stride[axis]
+    steps = {layer.dilation[axis] * tap + stride * index for tap in range(taps) for index in range(count)}
+    free = [pad for pad in range(16) if pad not in steps]
+    if not free:
+        raise CompileError(f"Layer {layer.name} has outputs that see nothing but padding.")
+    return 0, free[0], 1
