@@ -80,9 +80,7 @@ class Machine:
     def __init__(self, config: Config | None = None) -> None:
         self.config = config
 
-    def run(
-        self, program: Program, tier: str = "functional", progress: Callable[[int], None] | None = None
-    ) -> Run:
+    def run(self, program: Program, tier: str = "functional", progress: Callable[[int], None] | None = None) -> Run:
         """Run a program.
 
         Parameters

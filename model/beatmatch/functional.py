@@ -117,9 +117,7 @@ class FunctionalMachine(Hooks):
             if self._fetch_error is not None and self._fetch_error[0] < 0:
                 self._raise_fetch_error()
             config = self.config
-            order = Sequencer(
-                self._instructions, self.program.semaphores, config.queue_depth, config.fifo_tiles, self
-            )
+            order = Sequencer(self._instructions, self.program.semaphores, config.queue_depth, config.fifo_tiles, self)
             order.run()
         except Halt as halt:
             outcome.error, outcome.engine, outcome.seq, outcome.text = halt.code, halt.engine, halt.seq, halt.text
@@ -409,4 +407,3 @@ class FunctionalMachine(Hooks):
 
 def _bus_error(response: int) -> Error:
     return Error.BUS_DECERR if response == DECERR else Error.BUS_SLVERR
-

@@ -277,6 +277,7 @@ class Walk(Hooks):
         write = node.engine is Engine.STORE
         for address in touched.memory.tolist():
             for page, part in self._beats(address, touched.memory_size):
+
                 def place(unit: int, address=address) -> str:
                     return f"memory near {address:#x}"
 
@@ -333,4 +334,3 @@ class Walk(Hooks):
 def _describe(node: Node) -> str:
     text = f"instruction {node.index} ({node.instruction.opcode.name})"
     return f"{text}, outer iteration {node.first}," if node.instruction.each and node.instruction.outer > 1 else text
-

@@ -77,9 +77,7 @@ def add_parsers(commands: argparse._SubParsersAction, make) -> None:
     add_config(parser, None)
     add_json(parser)
 
-    commands.add_parser(
-        "lockstep", help="run programs on model and RTL and compare every cycle", add_help=False
-    )
+    commands.add_parser("lockstep", help="run programs on model and RTL and compare every cycle", add_help=False)
 
 
 def _config(arguments: argparse.Namespace) -> int:

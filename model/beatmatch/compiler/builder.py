@@ -168,8 +168,20 @@ class Builder:
             fields[f"sig{index}_en"], fields[f"sig{index}_id"] = 1, sem
         self.instructions.append(make(opcode, **fields))
 
-    def transfer(self, opcode: Opcode, local: int, region: Region, offset: int, rows: int, row_bytes: int,
-                 stride: int, local_stride: int, waits: Iterable = (), signals: Iterable = (), **fields: int) -> None:
+    def transfer(
+        self,
+        opcode: Opcode,
+        local: int,
+        region: Region,
+        offset: int,
+        rows: int,
+        row_bytes: int,
+        stride: int,
+        local_stride: int,
+        waits: Iterable = (),
+        signals: Iterable = (),
+        **fields: int,
+    ) -> None:
         """A LOAD or STORE of rows, merged into long ones where both sides are contiguous."""  # fmt: skip
         side = "dst" if opcode == Opcode.LOAD else "src"
         lanes = self.config.lanes
@@ -178,9 +190,7 @@ class Builder:
         if rows == 1:
             stride = local_stride = 0
         fields |= {side: local, f"{side}_row_stride": local_stride, "row_stride": stride}
-        self.emit(
-            opcode, waits, signals, base=region.base, offset=offset, rows=rows, row_bytes=row_bytes, **fields
-        )
+        self.emit(opcode, waits, signals, base=region.base, offset=offset, rows=rows, row_bytes=row_bytes, **fields)
 
     def finish(self, cycle_limit: int = 0) -> Program:
         """The program; its instructions stand behind all regions."""

@@ -155,9 +155,7 @@ def _try_group(
 ) -> Plan | None:
     shapes = {name: shape} | {layer.name: layer.shape for layer in layers}
     items = {layer.name: 4 for layer in layers if getattr(layer, "raw", False)}
-    size = {
-        key: s.height * s.width * _words(s, items.get(key, 1), config) for key, s in shapes.items()
-    }
+    size = {key: s.height * s.width * _words(s, items.get(key, 1), config) for key, s in shapes.items()}
     kept = {layer.name for layer in layers[tail:]} | {key for layer in layers[tail:] for key in layer.inputs}
     if tail == len(layers):
         kept = set()
@@ -242,4 +240,3 @@ def _resident(layers: list[Layer], tensors: dict[str, Tensor], config: Config, l
             high -= need[key]
             places[key] = high
     return places
-

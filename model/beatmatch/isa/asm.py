@@ -34,6 +34,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s;"]+|;.*|"')
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _PLAIN = re.compile(r"s\d+\Z")
 
+
 class AssemblyError(ValueError):
     """A program text that cannot be assembled; the text begins with ``line:column``."""
 
