@@ -192,6 +192,9 @@ def _strips(x, w, config, stride, pads, middle, height, tier, timing, progress, 
         inside = (max(low, 0), min(high, x.shape[1]))
         edges = (inside[0] - low, pads[1], high - inside[1], pads[3])
         part = x[:, inside[0] : inside[1]]
+        if not part.shape[1]:  # nothing but padding: let one row of it stand for the image
+            part = np.full((len(x), 1, *x.shape[2:]), options["pad_value"], np.int8)
+            edges = (0, pads[1], high - low - 1, pads[3])
         runs.append(
             conv2d(part, w, config, stride=stride, pads=edges, tier=tier, timing=timing, progress=progress, **options)
         )

@@ -7,8 +7,8 @@ import pytest
 from beatmatch import digits
 from beatmatch.api import matmul
 from beatmatch.compiler import compile_digits, compile_network
-from beatmatch.compiler.requant import fitting_requant
 from beatmatch.compiler.layers import from_digits
+from beatmatch.compiler.requant import fitting_requant
 from beatmatch.config import PRESETS
 from beatmatch.machine import run_stepped
 from beatmatch.numerics import requantise

@@ -6,8 +6,8 @@ import pytest
 
 from beatmatch import digits
 from beatmatch.compiler import CompileError, compile_digits, compile_network
-from beatmatch.compiler.requant import Requant
 from beatmatch.compiler.layers import Add, Conv, Dense, Shape
+from beatmatch.compiler.requant import Requant
 from beatmatch.config import PRESETS, Config
 from beatmatch.functional import run
 from beatmatch.isa import Opcode

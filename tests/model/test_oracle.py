@@ -20,7 +20,7 @@ def test_requantise_by_hand():
     np.testing.assert_array_equal(oracle.requantise(total, 0, 1, 1), [[2, -2, 127, 3]])
     np.testing.assert_array_equal(
         oracle.requantise(total, [1, 1, -1000, 0], [1, 2, 1, 1], [1, 2, 0, 2], 10, 0, 13), [[13, 8, 10, 12]]
-    )  # noqa: E501
+    )
 
 
 def test_matmul_and_convolution_by_hand():
