@@ -151,8 +151,10 @@ class _Writer:
 
     def program(self, seed: int) -> Program:
         """The whole program."""
+        timing = memory_timing(stream(self.seed, "timing"), self.config)
+        slow = timing.read_latency + timing.write_latency > 80 or 1 in (timing.max_reads, timing.max_writes)
         self._prologue()
-        for _ in range(self.rng.randint(5, 24)):
+        for _ in range(self.rng.randint(4, 9 if slow else 22)):
             if self.rng.random() < 0.15:
                 self._double_buffer()
             else:
@@ -165,7 +167,7 @@ class _Writer:
             bases=self.bases,
             address=self.address,
             segments=self.segments,
-            timing=memory_timing(stream(self.seed, "timing"), self.config),
+            timing=timing,
             host=_host_events(stream(self.seed, "host")),
             origin=f"tb.lockstep.random_programs seed {seed}",
             seed=seed,

@@ -91,6 +91,7 @@ class PortTransport(Transport):
 
     async def exchange(self, rows: np.ndarray) -> tuple[np.ndarray, list[Unknown]]:
         if not self._started:  # from here on the simulation stands still at a falling edge between two calls
+            self._stim.value = 0
             self._clock.start()
             await self._edge
             self._started = True
