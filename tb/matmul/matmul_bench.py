@@ -42,7 +42,7 @@ def random_matmul(rng: random.Random, config: Config) -> Instruction:
     f = {
         "keep": rng.random() < 0.3, "accumulate": rng.random() < 0.3, "each": rng.random() < 0.5,
         "x": small(1, 1, 2, 3, config.rows, config.rows + 3), "y": small(1, 1, 2, 3),
-        "kx": small(1, 1, 2, 3), "ky": small(1, 1, 1, 2), "kc": small(1, 1, 2, 3), "outer": small(1, 1, 2, 3, 5),
+        "kx": small(1, 1, 2, 3), "ky": small(1, 1, 1, 2), "kc": small(1, 1, 2, 3), "outer": small(1, 2, 3, 5),
         "stride_x": small(1, 1, 2, 7), "stride_y": small(1, 1, 2, 7), "dilation_x": rng.randint(1, 4),
         "dilation_y": rng.randint(1, 4), "pad_left": small(0, 0, 1, 2, 15), "pad_top": small(0, 0, 0, 1, 15),
         "width": small(2, config.rows, 4095, 4095), "height": small(1, 4, 511, 511),
@@ -54,15 +54,19 @@ def random_matmul(rng: random.Random, config: Config) -> Instruction:
         f |= {f"sig{which}_id": rng.randrange(32), f"sig{which}_en": rng.randrange(2)}
     wild = rng.random() < 0.12
     operands, rows = config.sp_words * config.act_parts, config.acc_rows
-    if rng.random() < 0.1:  # one row at the end of either memory, or one past it
+    if rng.random() < 0.15:  # one row at the end of either memory, or one past it
         f |= {"x": 1, "y": 1, "kx": 1, "ky": 1, "kc": 1, "outer": 1, "pad_left": 0, "pad_top": 0}
-        f |= {"src": operands - small(0, 1), "acc": min(rows - small(0, 1), 4095)}
+        past_src, past_acc = small((0, 0), (0, 0), (1, 0), (0, 1))
+        f |= {"src": operands - 1 + past_src, "acc": min(rows - 1 + past_acc, 4095)}
         return make(Opcode.MATMUL, **{name: int(value) for name, value in f.items()})
+    if rng.random() < 0.15:  # short tiles that go round the rings
+        f |= {"x": small(1, 2), "y": 1, "kx": 1, "ky": 1, "kc": 1, "outer": 6, "pad_left": 0, "pad_top": 0}
+        f |= {"src_ring": small(1, 2), "acc_ring": small(1, 2)}
     while True:
         scale = small(1, 2, 5, 40)
         f |= {
             "src_pitch_x": rng.randrange(scale), "src_pitch_y": rng.randrange(2 * scale),
-            "src_kc_stride": rng.randrange(4 * scale), "src_outer_stride": rng.randrange(4 * scale),
+            "src_kc_stride": rng.randrange(4 * scale), "src_outer_stride": rng.randrange(8 * scale),
             "src": rng.randrange(operands), "acc": rng.randrange(rows), "acc_outer_stride": rng.randrange(2 * scale),
         }  # fmt: skip
         if wild:
