@@ -25,7 +25,7 @@ config_option = $(if $(CONFIG),--config $(CONFIG))
 seed_option   = $(if $(COCOTB_RANDOM_SEED),--seed $(COCOTB_RANDOM_SEED))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lockstep bench bench-edit synth lint generate waves replay clean
+.PHONY: help setup demo test lockstep bench bench-edit synth measure lint generate waves replay clean
 
 help:
 	@sed -n 's/^#   \{0,1\}/  /p' Makefile
@@ -52,6 +52,9 @@ bench-edit: setup ## time the loop from an edit in the PE to the first divergenc
 
 synth: setup ## Yosys: cells by module and memory bits of CONFIG
 	@$(RUN_MODULE) tb.synth $(config_option)
+
+measure: setup ## measure every preset for the README's table (an hour)
+	@$(VENV_PYTHON) tools/measure_presets.py
 
 lint: setup ## Verilator and Icarus with all warnings, ruff
 	@$(RUN_MODULE) tb.lint

@@ -195,9 +195,7 @@ def show(
     wrong = summary.mismatches(found)
     title = f"Digits on preset {config.name} ({config.rows} x {config.cols}), RTL under {simulator}"
     console.print(summary.table(title, found))
-    console.print(
-        "The RTL's logits are what its write beats carried to memory, taken from its own records.", style="dim"
-    )
+    console.print("The RTL's logits come from the write beats in its own trace records.", style="dim")
     for path in files:
         console.print(f"  {path.relative_to(toolchain.ROOT)}", highlight=False)
     verdict = "model and RTL agree on every cycle" if not wrong else f"{wrong} mismatches"

@@ -242,7 +242,7 @@ def test_the_data_of_the_page_are_those_of_the_timeline(text):
     use = dict(run["use"])
     assert sum(use["useful"]) == pytest.approx(63 / 16, abs=0.05)
     assert [sum(column) for column in zip(*use.values(), strict=True)] == pytest.approx([1] * CYCLES)
-    assert run["groups"] == [["first", 10, 45]]
+    assert run["groups"] == [["first", 10, 45, 0]]
 
 
 # ----- the trace -----

@@ -126,7 +126,7 @@ def test_the_demo_and_its_files(tmp_path, monkeypatch, capsys):
         assert f"{network['lockstep']['events']:,}" in shown and f"{network['lockstep']['events']:,}" in page
     data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
     assert [run["cycles"] for run in data] == [network["cycles"] for network in record["networks"].values()]
-    assert [name for name, _, _ in data[0]["groups"]][:3] == ["conv1", "conv2", "conv3"]
+    assert [name for name, *_ in data[0]["groups"]][:3] == ["conv1", "conv2", "conv3"]
     trace = json.loads((tmp_path / "demo/trace.perfetto.json").read_text())
     assert {event["pid"] for event in trace["traceEvents"]} == {1, 2}
     for name in record["files"]:

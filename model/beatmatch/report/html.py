@@ -171,7 +171,7 @@ def _data(timeline: Timeline) -> dict:
         "window": windows.width,
         "count": len(windows.length),
         "instructions": [timeline.text(index) for index in range(len(timeline.instructions))],
-        "groups": [[name, *span] for name, spans in timeline.group_spans().items() for span in spans],
+        "groups": _groups(timeline),
         "engines": {engine: _engine(timeline, engine) for engine in ENGINES},
         "use": _use(windows, config.peak_macs),
         "reads": [[user, windows.port[user].tolist()] for user in READERS],
@@ -181,6 +181,12 @@ def _data(timeline: Timeline) -> dict:
         "cols": _packed(cols),
         "grid": {"rows": config.rows, "cols": config.cols, "use": _packed(use)},
     }
+
+
+def _groups(timeline: Timeline) -> list[list]:
+    """Stretches of the groups in order of time: name, first cycle, cycle after the last, number of the group."""
+    spans = enumerate(timeline.group_spans().items())
+    return sorted(([name, *span, number] for number, (name, found) in spans for span in found), key=lambda row: row[1])
 
 
 def _engine(timeline: Timeline, engine: str) -> dict:
