@@ -108,11 +108,12 @@ class FakeEngine:
 class WildEngine:
     """Everything at random in every cycle, except that it issues only what is in the queue."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, error_rate: float) -> None:
         self.rng = rng
         self.error = self.signal = 0
         self.request = self.stuck_seq = -1
         self.is_busy = self.is_pending = False
+        self.error_rate = error_rate
 
     def choose(self, run: bool, halt: bool) -> None:
         rng = self.rng
@@ -125,7 +126,7 @@ class WildEngine:
         self.issue = rng.random() < 0.7
         self.is_busy, self.is_pending = rng.random() < 0.1, rng.random() < 0.5
         self.stuck_seq = rng.getrandbits(16) if rng.random() < 0.95 else -1
-        self.planned = (rng.choice(CODES), rng.getrandbits(16)) if run and rng.random() < 0.001 else 0
+        self.planned = (rng.choice(CODES), rng.getrandbits(16)) if run and rng.random() < self.error_rate else 0
 
     def wait_request(self, head) -> int:
         if self.request < 0:

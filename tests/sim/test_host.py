@@ -26,7 +26,7 @@ CONFIGS = {
     "most": Config(256, 256, 131072, 8, 4096, 8, 16, 32, 1024, 64, 128),
     "odd": Config(4, 32, 48, 3, 56, 7, 3, 1, 32, 1, 4),
 }
-CYCLES = {"verilator": 20000, "icarus": 4000}
+CYCLES = {"verilator": 12000, "icarus": 3000}
 
 
 def parameters(config):
