@@ -31,8 +31,8 @@ from tb.sim import SimulationError
 from tb.toolchain import ToolError
 
 FOLDER = toolchain.SIM_BUILD / "demo"
-BATCH = {"cnn": 16, "mlp": 360}
-"""Images of the timed runs: the small network goes through the RTL with its whole test set."""
+BATCH = {"verilator": {"cnn": 16, "mlp": 360}, "icarus": {"cnn": 1, "mlp": 16}}
+"""Images of the timed runs: with a fast simulator the small network takes its whole test set through the RTL."""
 RESET_CYCLES = 200
 """Cycles of a run before start and after done, about: only the progress bars use it."""
 
@@ -42,12 +42,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tb.demo", description=__doc__.splitlines()[0])
     parser.add_argument("--config", default="small", help="preset of the core (small)")
     parser.add_argument("--sim", choices=("verilator", "icarus"), default=os.environ.get("SIM") or "verilator")
-    parser.add_argument("--batch", type=int, help="images of every timed run (cnn 16, mlp all 360)")
+    parser.add_argument(
+        "--batch", type=int, help="images of every timed run (verilator: cnn 16, mlp 360; icarus: cnn 1, mlp 16)"
+    )
     options = parser.parse_args(arguments)
     console = Console()
     try:
         config = preset(options.config)
-        cases = [networks.prepare(name, options.batch or BATCH[name], config) for name in digits.NAMES]
+        cases = [networks.prepare(name, options.batch or BATCH[options.sim][name], config) for name in digits.NAMES]
         return run(console, config, options.sim, cases)
     except (ConfigError, CompileError, ToolError, SimulationError) as error:
         console.print(str(error), style="bold red", markup=False, highlight=False)

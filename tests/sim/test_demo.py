@@ -16,6 +16,7 @@ from beatmatch.report import where
 from tb.demo import __main__ as demo
 from tb.demo import networks, rtl, summary
 from tb.demo.writes import WriteBeats
+from tb.lockstep.report import Divergence
 
 SMALL = preset("small")
 
@@ -102,7 +103,7 @@ def test_the_table_has_every_figure(mlp):
 def run_demo(arguments, folder, monkeypatch, capsys):
     monkeypatch.setattr(demo, "FOLDER", folder)
     monkeypatch.setattr(demo.toolchain, "ROOT", folder.parent)
-    monkeypatch.setattr(demo, "BATCH", {"cnn": 1, "mlp": 20})
+    monkeypatch.setattr(demo, "BATCH", {"verilator": {"cnn": 1, "mlp": 20}})
     code = demo.main(arguments)
     return code, capsys.readouterr().out
 
@@ -145,6 +146,21 @@ def test_the_demo_fails_when_something_differs(tmp_path, monkeypatch, capsys):
     code, shown = run_demo(["--sim", "verilator"], tmp_path / "demo", monkeypatch, capsys)
     assert code == 1, shown
     assert "mismatches" in shown.splitlines()[-1]
+
+
+def test_a_divergence_is_reported_with_its_replay_line(mlp, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "FOLDER", tmp_path / "demo")
+    monkeypatch.setattr(demo.toolchain, "ROOT", tmp_path)
+    found = Divergence("late", 41, 41, 42, "matmul", "row", "", "row", "nothing")
+    diverged = outcome(mlp, divergence=found.to_dict())
+    diverged.values = None
+    figures = {"mlp": summary.figures(mlp, diverged)}
+    console = Console(file=StringIO(), width=120)
+    assert demo.show(console, SMALL, "verilator", [mlp], [diverged], figures, [], 1.0) == 1
+    shown = console.file.getvalue()
+    for text in ("cycle 41: matmul.row: late", "make replay RUN=", "not run", "1 mismatches"):
+        assert text in shown
+    assert (tmp_path / "demo/failure-mlp/program.bmp").exists()
 
 
 def test_a_configuration_that_does_not_exist_is_a_sentence(capsys):
