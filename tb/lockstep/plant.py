@@ -13,13 +13,13 @@ from pathlib import Path
 from beatmatch.config import Config
 from beatmatch.program import Program
 from tb import toolchain
-from tb.lockstep import runner
+from tb.lockstep import random_errors, random_programs, runner
 from tb.lockstep.drill import drill_down
 from tb.lockstep.failure import Failure
 from tb.lockstep.job import Item, Result
 from tb.lockstep.model_side import program_of
 from tb.lockstep.report import Divergence
-from tb.lockstep.streams import derive
+from tb.lockstep.streams import derive, stream
 
 PROGRAMS = 12
 """Random programs tried until one diverges."""
@@ -54,6 +54,8 @@ class Fault:
     config : Config
     seed : int
         Of the random programs.
+    disturbed : str
+        Only programs with this mistake (a name of `random_errors.KINDS`), for faults that only errors show.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Fault:
     edit: Edit | None = None
     patch: str = ""
     seed: int = 1
+    disturbed: str = ""
 
 
 @contextmanager
@@ -91,6 +94,19 @@ def random_items(seed: int, count: int = PROGRAMS) -> list[Item]:
     return [Item(index, {"random": derive(seed, "program", index)}) for index in range(count)]
 
 
+def disturbed_items(fault: Fault, folder: Path, count: int = 4) -> list[Item]:
+    """Job items of programs that all have the mistake that the fault needs."""
+    items = []
+    for index in range(count):
+        program = random_programs.generate(derive(fault.seed, "program", index), fault.config)
+        if "disturbed" not in program.origin:
+            program = random_errors.disturb(stream(fault.seed, index), program, fault.disturbed)
+            path = folder / f"{index}.bmp"
+            program.save(path)
+            items.append(Item(index, {"file": str(path)}))
+    return items
+
+
 def catch(
     fault: Fault, sim: str, *, items: Sequence[Item] | None = None, drill: bool = False, folder: Path | None = None
 ) -> tuple[Divergence | None, Result]:
@@ -98,7 +114,15 @@ def catch(
 
     With `drill` the register behind a differing digest is looked for, too; `folder` keeps program and report.
     """
-    items = list(items or random_items(fault.seed))
+    with tempfile.TemporaryDirectory(prefix="planted-") as programs:
+        if items is None:
+            items = disturbed_items(fault, Path(programs)) if fault.disturbed else random_items(fault.seed)
+        return _catch(fault, sim, list(items), drill, folder)
+
+
+def _catch(
+    fault: Fault, sim: str, items: list[Item], drill: bool, folder: Path | None
+) -> tuple[Divergence | None, Result]:
     patches = [fault.patch] if fault.patch else []
     edits = [fault.edit] if fault.edit else []
     with edited_sources(*edits, keep=folder / "rtl" if folder else None) as sources:

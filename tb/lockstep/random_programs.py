@@ -72,16 +72,21 @@ def memory_timing(rng: random.Random, config: Config) -> MemoryTiming:
     shared = rng.random() < 0.2
     read = rate() or ((beat, 1) if shared else None)
     hesitant = rng.random() < 0.6
+    reads, writes = (rng.choice((1, 2, 4, 256)) for _ in range(2))
+
+    def latency(held: int) -> int:  # a row of a tile is at least one burst: few bursts at a time must be short ones
+        return small(rng, min(200, 25 * min(held, config.outstanding)))
+
     return MemoryTiming(
-        read_latency=small(rng, 200),
-        write_latency=small(rng, 200),
+        read_latency=latency(reads),
+        write_latency=latency(writes),
         read_bandwidth=read,
         write_bandwidth=None if shared else rate(),
         shared=shared,
         stalls=tuple(rng.choice((0, 0, rng.randint(0, 160))) if hesitant else 0 for _ in range(5)),
         seed=rng.getrandbits(63),
-        max_reads=rng.choice((1, 2, 4, 256)),
-        max_writes=rng.choice((1, 2, 4, 256)),
+        max_reads=reads,
+        max_writes=writes,
     )
 
 
@@ -152,7 +157,7 @@ class _Writer:
     def program(self, seed: int) -> Program:
         """The whole program."""
         timing = memory_timing(stream(self.seed, "timing"), self.config)
-        slow = timing.read_latency + timing.write_latency > 80 or 1 in (timing.max_reads, timing.max_writes)
+        slow = timing.read_latency + timing.write_latency > 80
         self._prologue()
         for _ in range(self.rng.randint(4, 9 if slow else 22)):
             if self.rng.random() < 0.15:

@@ -60,9 +60,10 @@ def _array(machine: SteppedMachine) -> Iterator[Register]:
     for name, lanes in array.triangles().items():
         width = TRIANGLES[name]
         for lane, delays in enumerate(lanes):
-            path = f"u_matmul.u_array.u_{name}.gen_lane[{lane}].gen_delay.delay_q"
             for delay, value in enumerate(delays.tolist()):
-                yield Register(name, (lane, delay), path, width * delay, width, int(value) & (1 << width) - 1)
+                path = f"u_matmul.u_array.u_{name}.gen_stage[{delay}].stage_q"
+                place = lane if name == "sum_deskew" else lane - delay - 1  # a stage holds the lanes that reach it
+                yield Register(name, (lane, delay), path, width * place, width, int(value) & (1 << width) - 1)
 
 
 def _entries(array) -> Iterator[tuple[tuple[int, int], int]]:
