@@ -65,6 +65,8 @@ INPUTS: tuple[Input, ...] = _place()
 """All inputs except the read data, which fill the row from `RDATA_WORD` on."""
 
 RDATA_WORD = 3
+CLEAR_MEMORIES = 31
+"""Bit of word 0 that has the bench top zero the core's memories, which a reset leaves as they are; not an input."""
 SHIFT: dict[str, int] = {item.name: item.shift for item in INPUTS}
 """First bit of an input in its word, by name (``SHIFT["m_axi_rid"]``)."""
 
@@ -148,5 +150,6 @@ def sv_include() -> str:
             lines.append(f"wire {item.port} = stim[{low}];")
         else:
             lines.append(f"wire [{item.width - 1}:0] {item.port} = stim[{low + item.width - 1}:{low}];")
+    lines.append(f"wire clear_memories = stim[{CLEAR_MEMORIES}];")
     lines.append(f"wire [MEM_BITS-1:0] m_axi_rdata_i = stim[{32 * RDATA_WORD} +: MEM_BITS];")
     return "\n".join(lines) + "\n"

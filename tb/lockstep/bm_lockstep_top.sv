@@ -145,6 +145,27 @@ module bm_lockstep_top
       .trace_o         (trace)
   );
 
+  // Memories outlive a reset; every program starts with zeros in them, whatever ran before it in this process.
+  localparam int LANES = (ROWS > COLS) ? ROWS : COLS;
+  for (genvar b = 0; b < SP_BANKS; b++) begin : gen_clear_scratchpad
+    always @(posedge clk_i)
+      if (clear_memories)
+        for (int i = 0; i < SP_WORDS / SP_BANKS; i++) i_core.u_scratchpad.gen_bank[b].u_bank.u_ram.memory[i] <= '0;
+  end
+  for (genvar b = 0; b < ACC_BANKS; b++) begin : gen_clear_accumulator
+    always @(posedge clk_i)
+      if (clear_memories)
+        for (int i = 0; i < ACC_ROWS / ACC_BANKS; i++) i_core.u_accumulator.gen_bank[b].u_bank.u_ram.memory[i] <= '0;
+  end
+  for (genvar w = 0; w < 8 * COLS / LANES; w++) begin : gen_clear_parameters
+    always @(posedge clk_i)
+      if (clear_memories)
+        for (int i = 0; i < PARAM_ROWS; i++) i_core.u_vector.u_params.gen_word[w].u_ram.memory[i] <= '0;
+  end
+  always @(posedge clk_i)
+    if (clear_memories)
+      for (int i = 0; i < 2 ** ($clog2(FIFO_TILES) + $clog2(ROWS)); i++) i_core.u_weight_fifo.u_memory.memory[i] <= '0;
+
   initial begin
     if ($bits(trace) != $bits(i_core.trace_o)) begin
       $display("The record has %0d bits in the core and %0d in the model.", $bits(i_core.trace_o), $bits(trace));

@@ -23,4 +23,5 @@ wire [3:0] s_axil_wstrb_i = stim[23:20];
 wire [11:0] s_axil_awaddr_i = stim[43:32];
 wire [11:0] s_axil_araddr_i = stim[59:48];
 wire [31:0] s_axil_wdata_i = stim[95:64];
+wire clear_memories = stim[31];
 wire [MEM_BITS-1:0] m_axi_rdata_i = stim[96 +: MEM_BITS];

@@ -37,8 +37,10 @@ class Transport:
         self._clock = Clock(dut.clk_i, PERIOD_NS, "ns", impl="gpi")
 
     async def reset(self) -> None:
-        """Hold reset for a few cycles; their records are dropped."""
-        await self.exchange(np.zeros((RESET_ROWS, self.row_words), dtype=np.uint32))
+        """Hold reset for a few cycles and zero the memories, as the model's are; the records are dropped."""
+        rows = np.zeros((RESET_ROWS, self.row_words), dtype=np.uint32)
+        rows[0, 0] = 1 << stimulus.CLEAR_MEMORIES
+        await self.exchange(rows)
 
     async def exchange(self, rows: np.ndarray) -> tuple[np.ndarray, list[Unknown]]:
         """Drive rows, uint32 [cycles, row words], one per cycle.
