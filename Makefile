@@ -2,9 +2,9 @@
 # Beatmatch: `make` alone prints this help. Every target sets up what it needs.
 #
 # Variables, all optional:
-#   CONFIG=small                a preset's name (tiny, small, base, large, mxu128, tpu_v1)
+#   CONFIG=small                a preset's name (tiny, small, base, large, mxu128)
 #   SIM=verilator               simulator: verilator or icarus
-#   BENCH=core                  which bench `make bench` runs; default is all of them
+#   BENCH=core                  which bench `make sim` runs; without it the list of them
 #   WAVES=1                     record waves
 #   COCOTB_RANDOM_SEED=7        base seed of everything random
 #   N=100                       number of random programs of `make lockstep`
@@ -25,7 +25,7 @@ config_option = $(if $(CONFIG),--config $(CONFIG))
 seed_option   = $(if $(COCOTB_RANDOM_SEED),--seed $(COCOTB_RANDOM_SEED))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lockstep bench bench-edit synth measure lint generate waves replay clean
+.PHONY: help setup demo test lockstep sim bench bench-edit synth measure lint generate waves replay clean
 
 help:
 	@sed -n 's/^#   \{0,1\}/  /p' Makefile
@@ -44,8 +44,11 @@ test: setup ## all tests, on both simulators
 lockstep: setup ## N random programs on model and RTL, compared cycle by cycle
 	@$(RUN_MODULE) beatmatch.cli lockstep --random $(N) --sim $(SIM) $(seed_option) $(config_option)
 
-bench: setup ## cocotb benches, one per station and one of the whole core
-	@$(RUN_MODULE) tb.bench $(BENCH)
+sim: setup ## run one plain cocotb bench by name: a station's, the whole core's, the tutorial's
+	@$(RUN_MODULE) tb.run_bench $(BENCH) $(config_option)
+
+bench: setup ## speed of the lockstep run, and what the time goes to
+	@$(RUN_MODULE) tb.lockstep.bench $(config_option)
 
 bench-edit: setup ## time the loop from an edit in the PE to the first divergence report
 	@$(RUN_MODULE) tb.bench_edit
