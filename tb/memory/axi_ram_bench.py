@@ -8,7 +8,6 @@ widths) with its own assertions.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import random
 
@@ -16,41 +15,20 @@ import cocotb
 import numpy as np
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
-from cocotbext.axi import AxiBus, AxiRam
 
 from beatmatch.config import Config
+from tb.axi import axi_memory, hold_back
 from tb.memory.transfers import expected, random_scenario
 
 PERIOD = 10
 LIMIT = 100_000
 SIZE = 2**62
 """AxiRam can't have 2^64 bytes; the scenarios' addresses stay apart modulo this."""
-CHANNELS = {
-    "i": "arready rvalid rid rdata rresp rlast awready wready bvalid bid bresp",
-    "o": "arvalid arid araddr arlen arsize arburst rready awvalid awid awaddr awlen awsize awburst wvalid wdata wstrb "
-    "wlast bready",
-}
 INPUTS = (
     "rst_n engine_rst_n halt base size load_instr_valid load_instr load_seq load_grant load_wgrant store_instr_valid "
     "store_instr store_seq store_grant store_rgrant store_rdata fetch_ar fetch_r_ready weights_ar weights_r_ready"
 )
 """All inputs but the clock and the memory's."""
-
-
-class Renamed:
-    """The bench top's AXI signals under the names that cocotbext-axi looks for."""
-
-    def __init__(self, dut) -> None:
-        self._name, self._log = "m_axi", dut._log
-        for suffix, names in CHANNELS.items():
-            for name in names.split():
-                setattr(self, name, getattr(dut, f"m_axi_{name}_{suffix}"))
-
-
-def pauses(rng: random.Random, percent: int):
-    """Endless random pauses of a channel."""
-    while True:
-        yield rng.randrange(100) < percent
 
 
 def start(dut) -> None:
@@ -63,23 +41,18 @@ def start(dut) -> None:
 @cocotb.test()
 async def values(dut) -> None:
     """Clean random programs end with the memory, scratchpad and parameters that plain copies give."""
-    config = Config(**json.loads(os.environ["BM_CONFIG"]))
+    config = Config(**json.loads(os.environ["CONFIG"]))
     rng = random.Random(int(os.environ["COCOTB_RANDOM_SEED"]))
     lanes = config.lanes
     start(dut)
     for _ in range(3):
         await FallingEdge(dut.clk_i)
     # From here on nothing is X any more; AxiRam would not take it.
-    ram = AxiRam(AxiBus.from_entity(Renamed(dut)), dut.clk_i, size=SIZE)
-    percent = rng.choice([0, 40, 80])
-    for channel in (ram.read_if.ar_channel, ram.read_if.r_channel, ram.write_if.aw_channel, ram.write_if.w_channel,
-                    ram.write_if.b_channel):  # fmt: skip
-        channel.set_pause_generator(pauses(rng, percent))
-    for interface in (ram.read_if, ram.write_if):
-        interface.log.setLevel(logging.WARNING)  # it has a line for every burst
+    ram = axi_memory(dut, SIZE)
+    hold_back(ram, rng, rng.choice([0, 40, 80]))
     dut.rst_ni.value = dut.engine_rst_ni.value = 1
     moved = 0
-    for _ in range(int(os.environ.get("BM_SCENARIOS", 5))):
+    for _ in range(int(os.environ.get("SCENARIOS", 5))):
         scenario = random_scenario(rng, config, clean=True)
         for number, page in scenario.image.pages.items():
             ram.write(number * len(page) % SIZE, bytes(page))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cocotb bench of load, store and the memory port: every output and trace word, every cycle, against the model.
 
-The configuration comes as JSON in BM_CONFIG, the number of scenarios in BM_SCENARIOS, the seed from the runner.
+The configuration comes as JSON in CONFIG, the number of scenarios in SCENARIOS, the seed from the runner.
 """
 
 from __future__ import annotations
@@ -196,9 +196,9 @@ class Bench:
 
 async def run(dut, kinds: tuple[str, ...]) -> None:
     """Random scenarios of the given kinds, one after the other."""
-    config = Config(**json.loads(os.environ["BM_CONFIG"]))
+    config = Config(**json.loads(os.environ["CONFIG"]))
     seed = int(os.environ["COCOTB_RANDOM_SEED"])
-    count = int(os.environ.get("BM_SCENARIOS", 20)) * (2 if "error" in kinds else 1)
+    count = int(os.environ.get("SCENARIOS", 20)) * (2 if "error" in kinds else 1)
     rng = random.Random(f"{seed} {kinds}")
     bench = Bench(dut, config, rng.getrandbits(32))
     await bench.start()

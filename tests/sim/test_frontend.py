@@ -1,31 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frontend: fetch to queues, semaphores and monitor in lockstep with the model; the legality rules."""
 
-import json
-
 import pytest
 
 from beatmatch.config import Config, preset
 from tb import toolchain
-from tb.sim import SimulationError, build, run
+from tb.benches import BENCHES
+from tb.sim import SimulationError
 
-RTL = toolchain.ROOT / "rtl"
-SOURCES = [
-    RTL / name
-    for name in (
-        "bm_pkg.sv",
-        "lib/bm_fifo.sv",
-        "lib/bm_gearbox.sv",
-        "frontend/bm_fetch.sv",
-        "frontend/bm_legality.sv",
-        "frontend/bm_decode.sv",
-        "frontend/bm_queue.sv",
-        "frontend/bm_dispatch.sv",
-        "frontend/bm_semaphores.sv",
-        "frontend/bm_monitor.sv",
-        "frontend/bm_frontend.sv",
-    )
-]
+BENCH = BENCHES["frontend"]
 CONFIGS = {
     "small": preset("small"),
     "narrow": Config(rows=4, cols=16, queue_depth=1, mem_bits=32),
@@ -33,26 +16,12 @@ CONFIGS = {
     "equal": Config(rows=4, cols=4, queue_depth=32, mem_bits=256),
     "twice": Config(rows=4, cols=32, queue_depth=2, mem_bits=512),
 }
-CYCLES = {"verilator": 12000, "icarus": 3000}
 WANTED = "done DEADLOCK CYCLE_LIMIT PROGRAM RESET"
-
-
-def environment(config, **more):
-    sizes = {key: value for key, value in config.to_dict().items() if key != "name"}
-    return {"CONFIG": json.dumps(sizes)} | more
-
-
-def lockstep(sim, config, cycles, sources=SOURCES, seed=None, wanted=""):
-    names = ("ROWS", "COLS", "QUEUE_DEPTH", "MEM_BITS")
-    parameters = {name: config.rtl_parameters()[name] for name in names} | {"TRACE_W": 384}
-    built = build("bm_frontend", sources, sim, parameters)
-    env = environment(config, CYCLES=str(cycles), WANTED=wanted)
-    return run(built, "tb.frontend.frontend_bench", seed=seed, env=env)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_lockstep(sim, name):
-    lockstep(sim, CONFIGS[name], CYCLES[sim], wanted=WANTED)
+    BENCH.run(sim, CONFIGS[name], WANTED=WANTED)
 
 
 LEGALITY = [preset("tiny"), Config(rows=256, cols=32), Config(rows=16, cols=128), Config(rows=256, cols=256)]
@@ -60,8 +29,7 @@ LEGALITY = [preset("tiny"), Config(rows=256, cols=32), Config(rows=16, cols=128)
 
 @pytest.mark.parametrize("config", LEGALITY, ids=lambda config: f"{config.rows}x{config.cols}")
 def test_legality(sim, config):
-    built = build("bm_legality", [SOURCES[0], SOURCES[4]], sim, {"ROWS": config.rows, "COLS": config.cols})
-    run(built, "tb.frontend.legality_bench", env=environment(config, WORDS="6000" if sim == "verilator" else "2000"))
+    BENCHES["legality"].run(sim, config)
 
 
 FAULTS = {
@@ -83,7 +51,7 @@ FAULTS = {
 def test_a_planted_fault_is_found(fault, tmp_path):
     name, good, bad = FAULTS[fault]
     sources = []
-    for path in SOURCES:
+    for path in BENCH.sources:
         text = path.read_text()
         if path.name == name:
             assert good in text
@@ -92,4 +60,4 @@ def test_a_planted_fault_is_found(fault, tmp_path):
         sources.append(path)
     sim = "icarus" if toolchain.has("icarus") else "verilator"
     with pytest.raises(SimulationError, match="Mismatch"):
-        lockstep(sim, CONFIGS["small"], 20000, sources, seed=1)
+        BENCH.run(sim, CONFIGS["small"], 20000, sources, seed=1)

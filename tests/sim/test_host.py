@@ -1,47 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The host side: registers, bus and accounting in lockstep with the model."""
 
-import json
-
 import pytest
 
 from beatmatch.config import Config, preset
 from tb import toolchain
-from tb.sim import SimulationError, build, run
+from tb.benches import BENCHES
+from tb.sim import SimulationError
 
-RTL = toolchain.ROOT / "rtl"
-SOURCES = [
-    RTL / name
-    for name in (
-        "bm_pkg.sv",
-        "host/bm_csr_pkg.sv",
-        "host/bm_axil.sv",
-        "host/bm_csr.sv",
-        "host/bm_accounting.sv",
-        "host/bm_host.sv",
-    )
-]
+BENCH = BENCHES["host"]
 CONFIGS = {
     "small": preset("small"),
     "most": Config(256, 256, 131072, 8, 4096, 8, 16, 32, 1024, 64, 128),
     "odd": Config(4, 32, 48, 3, 56, 7, 3, 1, 32, 1, 4),
 }
-CYCLES = {"verilator": 12000, "icarus": 3000}
-
-
-def parameters(config):
-    return config.rtl_parameters() | {"TRACE_W": 128}
-
-
-def lockstep(sim, config, cycles, sources=SOURCES, seed=None):
-    built = build("bm_host", sources, sim, parameters(config))
-    sizes = {key: value for key, value in config.to_dict().items() if key != "name"}
-    return run(built, "tb.host.host_bench", seed=seed, env={"CONFIG": json.dumps(sizes), "CYCLES": str(cycles)})
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_lockstep(sim, name):
-    lockstep(sim, CONFIGS[name], CYCLES[sim])
+    BENCH.run(sim, CONFIGS[name])
 
 
 FAULTS = {
@@ -57,7 +34,7 @@ FAULTS = {
 def test_a_planted_fault_is_found(fault, tmp_path):
     name, good, bad = FAULTS[fault]
     sources = []
-    for path in SOURCES:
+    for path in BENCH.sources:
         text = path.read_text()
         if path.name == name:
             assert good in text
@@ -66,4 +43,4 @@ def test_a_planted_fault_is_found(fault, tmp_path):
         sources.append(path)
     sim = "icarus" if toolchain.has("icarus") else "verilator"
     with pytest.raises(SimulationError, match="Mismatch"):
-        lockstep(sim, CONFIGS["small"], 4000, sources, seed=1)
+        BENCH.run(sim, CONFIGS["small"], 4000, sources, seed=1)

@@ -1,20 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scratchpad in lockstep with its model."""
 
-import json
-
 import pytest
 
 from beatmatch.config import Config, preset
 from tb import toolchain
-from tb.sim import SimulationError, build, run
+from tb.benches import BENCHES
+from tb.sim import SimulationError
 
-RTL = toolchain.ROOT / "rtl"
-SOURCES = [
-    RTL / "lib" / "bm_ram.sv",
-    RTL / "scratchpad" / "bm_scratchpad_bank.sv",
-    RTL / "scratchpad" / "bm_scratchpad.sv",
-]
+BENCH = BENCHES["scratchpad"]
 CONFIGS = {
     "tiny": preset("tiny"),
     "tall": Config(16, 4, 48, 3, 20, 5),
@@ -22,20 +16,11 @@ CONFIGS = {
     "least": Config(8, 8, 16, 1),
     "eight": Config(32, 8, 512, 8),
 }
-CYCLES = {"verilator": 20000, "icarus": 6000}
-
-
-def lockstep(sim, config, cycles, sources=SOURCES, seed=None):
-    parameters = {name: config.rtl_parameters()[name] for name in ("ROWS", "COLS", "SP_WORDS", "SP_BANKS")}
-    built = build("bm_scratchpad", sources, sim, parameters)
-    sizes = {key: value for key, value in config.to_dict().items() if key != "name"}
-    env = {"CONFIG": json.dumps(sizes), "CYCLES": str(cycles)}
-    return run(built, "tb.scratchpad.scratchpad_bench", seed=seed, env=env)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_lockstep(sim, name):
-    lockstep(sim, CONFIGS[name], CYCLES[sim])
+    BENCH.run(sim, CONFIGS[name])
 
 
 FAULTS = {
@@ -71,7 +56,7 @@ FAULTS = {
 def test_a_planted_fault_is_found(fault, tmp_path):
     name, good, bad = FAULTS[fault]
     sources = []
-    for path in SOURCES:
+    for path in BENCH.sources:
         if path.name == name:
             text = path.read_text()
             assert good in text
@@ -80,4 +65,4 @@ def test_a_planted_fault_is_found(fault, tmp_path):
         sources.append(path)
     sim = "icarus" if toolchain.has("icarus") else "verilator"
     with pytest.raises(SimulationError, match=r"Mismatch|Assert"):
-        lockstep(sim, CONFIGS["tall"], 4000, sources, seed=1)
+        BENCH.run(sim, CONFIGS["tall"], 4000, sources, seed=1)

@@ -1,25 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The vector engine: in lockstep with its model, and its arithmetic against numerics."""
 
-import json
-
 import pytest
 
 from beatmatch.config import Config, preset
-from beatmatch.trace import layout
 from tb import toolchain
-from tb.sim import SimulationError, build, run
+from tb.benches import BENCHES
+from tb.sim import SimulationError
 
-RTL = toolchain.ROOT / "rtl"
-STAGES = ("lane", "pipeline", "params", "write", "operands", "address", "sequencer", "context", "trace")
-SOURCES = [
-    RTL / "bm_pkg.sv",
-    RTL / "lib" / "bm_ram.sv",
-    RTL / "lib" / "bm_round.sv",
-    *(RTL / "vector" / f"bm_vector_{stage}.sv" for stage in STAGES),
-    RTL / "vector" / "bm_vector.sv",
-]
-PIPELINE = [RTL / "lib" / "bm_round.sv", *(RTL / "vector" / f"bm_vector_{stage}.sv" for stage in ("lane", "pipeline"))]
+BENCH, LANES = BENCHES["vector"], BENCHES["lanes"]
 CONFIGS = {
     "tiny": preset("tiny"),
     "tall": Config(16, 4, 48, 3, 20, 5, param_rows=8),
@@ -27,31 +16,15 @@ CONFIGS = {
     "deep": Config(32, 4, 16, 1, 4096, 8, param_rows=128),
     "square": Config(8, 8, 80, 5, 24, 3, param_rows=16),
 }
-CYCLES = {"verilator": 25000, "icarus": 6000}
-VECTORS = {"verilator": 400_000, "icarus": 100_000}
-
-
-def lockstep(sim, config, cycles, sources=SOURCES, seed=None):
-    names = ("ROWS", "COLS", "SP_WORDS", "ACC_ROWS", "PARAM_ROWS")
-    parameters = {name: config.rtl_parameters()[name] for name in names}
-    parameters["TRACE_W"] = 32 * layout(config).stations["vector"][1]
-    built = build("bm_vector", sources, sim, parameters)
-    sizes = {key: value for key, value in config.to_dict().items() if key != "name"}
-    return run(built, "tb.vector.vector_bench", seed=seed, env={"CONFIG": json.dumps(sizes), "CYCLES": str(cycles)})
-
-
-def lanes(sim, vectors, sources=PIPELINE, seed=None):
-    built = build("bm_vector_pipeline", sources, sim, {"COLS": 16})
-    return run(built, "tb.vector.lanes_bench", seed=seed, env={"VECTORS": str(vectors)})
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_lockstep(sim, name):
-    lockstep(sim, CONFIGS[name], CYCLES[sim])
+    BENCH.run(sim, CONFIGS[name])
 
 
 def test_lanes_compute_what_numerics_says(sim):
-    lanes(sim, VECTORS[sim])
+    LANES.run(sim, CONFIGS["tiny"])
 
 
 FAULTS = {
@@ -95,13 +68,13 @@ def planted(sources, fault, folder):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(fault, tmp_path):
     sim = "icarus" if toolchain.has("icarus") else "verilator"
-    sources = planted(SOURCES, FAULTS[fault], tmp_path)
+    sources = planted(BENCH.sources, FAULTS[fault], tmp_path)
     with pytest.raises(SimulationError, match=r"Mismatch|Assert"):
-        lockstep(sim, CONFIGS["tall"], 12000, sources, seed=1)
+        BENCH.run(sim, CONFIGS["tall"], 12000, sources, seed=1)
 
 
 @pytest.mark.parametrize("fault", LANE_FAULTS)
 def test_a_planted_fault_of_the_lanes_is_found(fault, tmp_path):
     sim = "icarus" if toolchain.has("icarus") else "verilator"
     with pytest.raises(SimulationError, match="Mismatch"):
-        lanes(sim, 20000, planted(PIPELINE, LANE_FAULTS[fault], tmp_path), seed=1)
+        LANES.run(sim, CONFIGS["tiny"], 20000, planted(LANES.sources, LANE_FAULTS[fault], tmp_path), seed=1)
