@@ -24,7 +24,7 @@ def test_without_a_name_it_lists_them(capsys):
 def test_a_run_names_its_waves(capsys, monkeypatch):
     monkeypatch.setenv("WAVES", "1")
     monkeypatch.setenv("CONFIG", "small")  # as `make` hands it on; the bench must see its own
-    assert run_bench.main(["scratchpad", "--config", "small", "--sim", "icarus", "--length", "50"]) == 0
+    assert run_bench.main(["scratchpad", "--config", "small", "--sim", "icarus", "--length", "2000"]) == 0
     waves = re.search(r"^Waves: (\S+)$", capsys.readouterr().out, re.M)
     assert waves is not None
     assert (toolchain.ROOT / waves[1]).stat().st_size > 1000
