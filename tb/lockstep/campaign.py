@@ -51,7 +51,7 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """The figures, ready for JSON."""
         total = {name: sum(getattr(r, name) for r in self.results) for name in ("cycles", "events", "digests")}
-        running = sum(result.seconds for result in self.results)
+        running = sum(result.cpu_seconds for result in self.results)
         return {
             "sim": self.sim,
             "seed": self.seed,
@@ -61,7 +61,7 @@ class Summary:
             "mismatches": sum(result.divergence is not None for result in self.results),
             "seconds": round(self.seconds, 3),
             "build_seconds": round(self.build_seconds, 3),
-            "run_seconds": round(running, 3),
+            "cpu_seconds": round(running, 3),
             "model_seconds": round(sum(result.model_seconds for result in self.results), 3),
             "transport_seconds": round(sum(result.transport_seconds for result in self.results), 3),
             "cycles_per_second": round(total["cycles"] / running) if running else 0,

@@ -142,9 +142,7 @@ def _table(summary: Summary) -> Table:
     for name in ("programs", "configs", "cycles", "events", "digests", "mismatches", "seed", "seconds"):
         value = figures[name]
         table.add_row(name, f"{value:,}" if isinstance(value, int) and name != "seed" else str(value))
-    table.add_row(
-        "cycles/s", f"{figures['cycles_per_second']:,} (model and simulator in one process, builds not counted)"
-    )
+    table.add_row("cycles/s", f"{figures['cycles_per_second']:,} (model and RTL on one core, builds not counted)")
     table.add_row("trace_sha256", figures["trace_sha256"])
     return table
 

@@ -10,7 +10,7 @@ import numpy as np
 from beatmatch.config import Config
 from beatmatch.trace import PlacedSlot, layout
 from tb.lockstep.classify import Stream, Verdict, classify_event, classify_level
-from tb.lockstep.instructions import InstructionTracker, describe
+from tb.lockstep.instructions import ENGINES, InstructionTracker, describe
 from tb.lockstep.place import Place, engine_of, field_of, find_place, slot_text
 from tb.lockstep.report import Divergence
 
@@ -83,6 +83,7 @@ def diagnose(evidence: Evidence) -> Divergence:
         col=place.col,
         sequence=sequence,
         instruction=describe(words[sequence]) if sequence in words else None,
+        in_flight=evidence.tracker.in_flight(engine, evidence.cycle) if engine in ENGINES else [],
         also=[f"{other.station}.{other.slot.name}" for other in differing[1:]],
         history=_history(evidence),
         config=evidence.config.to_dict(),

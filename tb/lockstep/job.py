@@ -101,8 +101,11 @@ class Result:
         Over the equal records.
     divergence : dict or None
         As `Divergence.to_dict`.
-    seconds, model_seconds, transport_seconds : float
-        Wall time in all, in the model, in the simulator.
+    seconds : float
+        Wall time.
+    cpu_seconds, model_seconds, transport_seconds : float
+        Time of this process's one thread: in all, in the model, in the simulator with its transport. A machine that
+        others load stretches wall time, not these.
     """
 
     index: int
@@ -111,6 +114,7 @@ class Result:
     digests: int
     sha256: str
     seconds: float
+    cpu_seconds: float
     model_seconds: float
     transport_seconds: float
     divergence: dict[str, Any] | None = None

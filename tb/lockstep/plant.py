@@ -21,7 +21,7 @@ from tb.lockstep.model_side import program_of
 from tb.lockstep.report import Divergence
 from tb.lockstep.streams import derive, stream
 
-PROGRAMS = 12
+PROGRAMS = 24
 """Random programs tried until one diverges."""
 
 

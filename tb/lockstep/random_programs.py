@@ -140,11 +140,15 @@ class _Writer:
         )
 
     def _parameters(self, rng: random.Random, rows: int) -> bytes:
-        """Mostly scales that bring sums into the int8 range, sometimes anything."""
+        """Scales that bring sums into the int8 range, or halve int8 values (many ties), sometimes anything."""
         data = bytearray()
         for _ in range(rows * self.config.cols):
             if rng.random() < 0.2:
                 data += rng.randbytes(8)
+                continue
+            if rng.random() < 0.4:
+                data += (rng.randint(-8, 8) & 0xFFFFFFFF).to_bytes(4, "little")
+                data += (rng.choice((1, 1, 3)) | rng.randint(1, 3) << 24).to_bytes(4, "little")
                 continue
             shift = rng.randint(0, 40)
             multiplier = min((1 << 24) - 1, int(2.0 ** (shift - rng.randint(0, 12)) * rng.uniform(0.5, 1.5)))
@@ -160,8 +164,11 @@ class _Writer:
         slow = timing.read_latency + timing.write_latency > 80
         self._prologue()
         for _ in range(self.rng.randint(4, 9 if slow else 22)):
-            if self.rng.random() < 0.15:
+            choice = self.rng.random()
+            if choice < 0.15:
                 self._double_buffer()
+            elif choice < 0.22:
+                self._one_row_after_the_other()
             else:
                 names, chances = zip(*OPCODES, strict=True)
                 self._emit(self.rng.choices(names, chances)[0])
@@ -232,6 +239,15 @@ class _Writer:
             opcode = self.rng.choice((Opcode.WEIGHTS_MEM, Opcode.WEIGHTS_SP))
             fields = draw.weights(self.rng, self.config, self.regions, opcode, outer, inner)
             self.schedule.add(opcode, fields)
+
+    def _one_row_after_the_other(self) -> None:
+        """Matmuls of a few rows each that keep the weights: commits to the same rows in consecutive cycles."""
+        fields = draw.matmul(self.rng, self.config, self.regions, 1)
+        rows = self.rng.choice((1, 1, 2))
+        rows = min(rows, self.regions.accumulator.start + self.regions.accumulator.size - fields["acc"])
+        short = {"x": rows, "y": 1, "kx": 1, "ky": 1, "kc": 1, "keep": 1, "accumulate": 1}
+        for _ in range(self.rng.randint(2, 4)):
+            self.schedule.add(Opcode.MATMUL, fields | short, free=True)
 
     def _double_buffer(self) -> None:
         """A producer and a consumer that hand over every outer iteration, and buffers back."""

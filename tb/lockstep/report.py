@@ -46,6 +46,8 @@ class Divergence:
         Place in the array or lane, as far as it can be derived.
     sequence, instruction
         The instruction that caused it: its number in the program and its text.
+    in_flight : list of int
+        All that this engine had issued and not retired, oldest first.
     also : list of str
         Everything else that differs in the same cycle.
     history : list of (cycle, model text, RTL text)
@@ -68,6 +70,7 @@ class Divergence:
     col: int | None = None
     sequence: int | None = None
     instruction: str | None = None
+    in_flight: list[int] = field(default_factory=list)
     also: list[str] = field(default_factory=list)
     history: list[tuple[int, str, str]] = field(default_factory=list)
     register: dict[str, Any] | None = None
@@ -113,6 +116,8 @@ class Divergence:
         rows += [("model", self.expected), ("RTL", self.actual)]
         if self.sequence is not None:
             rows.append(("instruction", f"#{self.sequence}  {self.instruction or ''}".rstrip()))
+        if len(self.in_flight) > 1:
+            rows.append(("in flight", " ".join(f"#{number}" for number in self.in_flight)))
         if self.register:
             rows.append(("register", _register(self.register)))
         if self.also:

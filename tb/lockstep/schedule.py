@@ -60,12 +60,12 @@ class Schedule:
         self._owed[engine] = []
         return sync
 
-    def add(self, opcode: Opcode, fields: dict[str, int]) -> None:
-        """Add an instruction with random waits and signals."""
+    def add(self, opcode: Opcode, fields: dict[str, int], free: bool = False) -> None:
+        """Add an instruction with random waits and signals, or without (`free`)."""
         engine, rng = ENGINE_OF[opcode], self._rng
         sync = self._due(engine)
         times = 1
-        if not sync:
+        if not sync and not free:
             if rng.random() < 0.5:
                 sync["each"], times = 1, fields["outer"]
             sync |= self._waits(engine, times)

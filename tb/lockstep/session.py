@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import cocotb
 
@@ -42,15 +42,15 @@ async def run_program(
 ) -> Result:
     """One program on both sides, from reset to its end, to the first divergence, or to cycle `until`."""
     comparator = Comparator(config)
-    started = perf_counter()
+    started, began = perf_counter(), process_time()
     model = simulator = 0.0
     driven = 0
     await link.reset()
     blocks = iter(side.blocks())
     while True:
-        before = perf_counter()
+        before = process_time()
         block = next(blocks, None)
-        between = perf_counter()
+        between = process_time()
         model += between - before
         if block is None:
             break
@@ -59,7 +59,7 @@ async def run_program(
             rows, expected = rows[: until - driven], expected[: until - driven]
         driven += len(rows)
         actual, unknown = await link.exchange(rows)
-        simulator += perf_counter() - between
+        simulator += process_time() - between
         if comparator.push(expected, actual, unknown) or driven == until:
             break
     found = comparator.finish()
@@ -70,6 +70,7 @@ async def run_program(
         digests=comparator.digests,
         sha256=comparator.digest(),
         seconds=perf_counter() - started,
+        cpu_seconds=process_time() - began,
         model_seconds=model,
         transport_seconds=simulator,
         divergence=found.to_dict() if found else None,
