@@ -15,7 +15,7 @@ import numpy as np
 from beatmatch.config import Config
 from beatmatch.stations.accumulator import OVERFLOW_BIT, Accumulator
 from beatmatch.stations.writer import TraceWriter
-from tb.host.pins import Pins, trace_int
+from tb.pins import Pins, trace_int
 
 INPUTS = (
     "rst_ni", "acc_pre_valid_i", "acc_pre_addr_i", "acc_valid_i", "acc_addr_i", "acc_add_i", "acc_data_i",

@@ -6,8 +6,8 @@ from __future__ import annotations
 import random
 
 from beatmatch.isa.fields import Error
+from beatmatch.stations.control import ISSUE, signals_of, sync_of
 
-ISSUE = 1 << 18
 CODES = [int(code) for code in Error if code]
 
 
@@ -45,16 +45,13 @@ class FakeEngine:
         if run and self.current is not None and self.rng.random() < self.error_rate:
             self.planned_error = (self.rng.choice(CODES), self.current[0])
 
-    def sync(self, instruction) -> int:
-        return instruction.wait0_id | instruction.wait0_n << 5 | instruction.wait1_id << 9 | instruction.wait1_n << 14
-
     def wait_request(self, head) -> int:
         if self.lazy:
             return -1
         if self.waiting:
-            return self.sync(self.current[1])
+            return sync_of(self.current[1])
         if self.current is None and head is not None:
-            return self.sync(head[1]) | ISSUE
+            return sync_of(head[1]) | ISSUE
         return -1
 
     def busy(self) -> bool:
@@ -91,10 +88,7 @@ class FakeEngine:
                 self.iteration += 1
                 last = self.iteration >= min(instruction.outer, 4)
                 if instruction.each or last:
-                    self.signal = (
-                        instruction.sig0_en | instruction.sig0_id << 1 | instruction.sig1_en << 6
-                        | instruction.sig1_id << 7
-                    )  # fmt: skip
+                    self.signal = signals_of(instruction)
                     if not self.signal & 65:
                         self.signal = 0
                 if last:

@@ -17,12 +17,13 @@ from beatmatch import csr
 from beatmatch.config import Config
 from beatmatch.isa import Error, Opcode
 from beatmatch.memory import ErrorRange, MemoryAgent, MemoryImage, MemoryTiming
-from beatmatch.stations.frontend import ENGINES, ISSUE, SYNC_MASK, Frontend
+from beatmatch.stations.control import ISSUE, SYNC_MASK
+from beatmatch.stations.frontend import ENGINES, Frontend
 from beatmatch.stations.host import Host
 from beatmatch.stations.writer import TraceWriter
 from tb.frontend.engines import FakeEngine, WildEngine
 from tb.frontend.words import any_word, legal_word
-from tb.host.pins import Pins, trace_int
+from tb.pins import Pins, trace_int
 
 PATIENCE = 4000
 """Cycles after which a run that has not ended is a failure of the bench."""

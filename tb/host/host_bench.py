@@ -16,7 +16,7 @@ from beatmatch import csr
 from beatmatch.config import Config
 from beatmatch.stations.host import PLACES, Host
 from beatmatch.stations.writer import TraceWriter
-from tb.host.pins import Pins, trace_int
+from tb.pins import Pins, trace_int
 
 BUS_IN = ("awvalid", "awaddr", "wvalid", "wdata", "wstrb", "bready", "arvalid", "araddr", "rready")
 BUS_OUT = ("awready", "wready", "bvalid", "bresp", "arready", "rvalid", "rdata", "rresp")

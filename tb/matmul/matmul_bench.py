@@ -15,11 +15,12 @@ import numpy as np
 
 from beatmatch.config import Config
 from beatmatch.isa import Instruction, Opcode, make
-from beatmatch.stations.matmul import ISSUE, Matmul
+from beatmatch.stations.control import ISSUE, SYNC_MASK
+from beatmatch.stations.matmul import Matmul
 from beatmatch.stations.scratchpad import Scratchpad
 from beatmatch.stations.weight_fifo import WeightFifo
 from beatmatch.stations.writer import TraceWriter
-from tb.host.pins import Pins, trace_int
+from tb.pins import Pins, trace_int
 
 INPUTS = (
     "rst_ni", "halt_i", "instr_valid_i", "instr_i", "seq_i", "wait_grant_i", "sp_rdata_i", "fifo_count_i",
@@ -142,7 +143,7 @@ def expected(model: Matmul, head, granted: bool, request: int) -> dict[str, int]
         "weight_stall_o": weight_stall, "wait_o": wait, "useful_o": useful,
     }  # fmt: skip
     if request >= 0:
-        values |= {"wait_issue_o": bool(request & ISSUE), "wait_sync_o": request & (ISSUE - 1)}
+        values |= {"wait_issue_o": bool(request & ISSUE), "wait_sync_o": request & SYNC_MASK}
     if stuck >= 0:
         values["stuck_seq_o"] = stuck
     if model.sp_read >= 0:

@@ -9,10 +9,10 @@ from collections import Counter, deque
 from beatmatch.config import Config
 from beatmatch.isa import Error
 from beatmatch.memory import MemoryAgent
+from beatmatch.stations.control import ISSUE, SYNC_MASK
 from beatmatch.stations.load import LOAD, Load
 from beatmatch.stations.port import Port
 from beatmatch.stations.store import Store
-from beatmatch.stations.transfer import ISSUE
 from beatmatch.stations.writer import TraceWriter
 from tb.memory.transfers import Scenario
 
@@ -122,7 +122,7 @@ class Machine:
         stuck = engine.stuck(head, self.grants[which])
         value = (wait >= 0) | (engine.signal << 20) | (engine.busy() << 57) | (engine.pending() << 58)
         if wait >= 0:
-            value |= (wait >> 18 & 1) << 1 | (wait & ISSUE - 1) << 2
+            value |= (wait >> 18 & 1) << 1 | (wait & SYNC_MASK) << 2
         return value | ((stuck >= 0) << 59 | stuck << 60 if stuck >= 0 else 0)
 
     def step(self) -> dict[str, int]:

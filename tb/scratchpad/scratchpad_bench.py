@@ -13,7 +13,7 @@ import numpy as np
 
 from beatmatch.config import Config
 from beatmatch.stations.scratchpad import Scratchpad
-from tb.host.pins import Pins
+from tb.pins import Pins
 
 READERS = ("matmul", "weights", "vector", "store")
 GRANTS = ("weights_grant_o", "vector_grant_o", "store_grant_o", "load_wgrant_o")

@@ -11,7 +11,7 @@ import cocotb
 import numpy as np
 
 from beatmatch import numerics
-from tb.host.pins import Mismatch, Pins
+from tb.pins import Mismatch, Pins
 
 INPUTS = (
     "rst_ni", "add_i", "max_i", "raw_i", "zero_point_i", "clip_low_i", "clip_high_i", "params_i", "multiplier_b_i",

@@ -14,9 +14,10 @@ import numpy as np
 
 from beatmatch.config import Config
 from beatmatch.isa import Format, Instruction, Opcode, Space, make
-from beatmatch.stations.vector import ISSUE_BIT, WAIT, Vector
+from beatmatch.stations.control import ISSUE, SYNC_MASK
+from beatmatch.stations.vector import WAIT, Vector
 from beatmatch.stations.writer import TraceWriter
-from tb.host.pins import Pins, trace_int
+from tb.pins import Pins, trace_int
 
 INPUTS = (
     "rst_ni", "halt_i", "instr_valid_i", "instr_i", "seq_i", "wait_grant_i", "sp_grant_i", "sp_rdata_i", "acc_grant_i",
@@ -138,7 +139,7 @@ def outputs(vector: Vector, config: Config, head, granted: bool) -> dict[str, in
         "sp_wvalid_o": vector.write is not None,
     }  # fmt: skip
     if wait >= 0:
-        values |= {"wait_issue_o": wait >> 18, "wait_sync_o": wait & ISSUE_BIT - 1}
+        values |= {"wait_issue_o": wait >> 18, "wait_sync_o": wait & SYNC_MASK}
     if stuck >= 0:
         values["stuck_seq_o"] = stuck
     if vector.sp_read >= 0:
@@ -199,7 +200,7 @@ async def lockstep(dut):
         seen["held"] += sp_granted != acc_granted and vector.sp_read >= 0 and vector.acc_read >= 0
         seen["cut off"] += reset and vector.pending()
         expected = outputs(vector, config, head, granted)
-        assert vector._phase == WAIT or not granted or wait & ISSUE_BIT
+        assert vector._phase == WAIT or not granted or wait & ISSUE
         vector.step(head, granted, halt, sp_granted, acc_granted, sp_data, acc_data)
         if load is not None:
             vector.write_parameters(*load, data)
@@ -210,7 +211,7 @@ async def lockstep(dut):
         await pins.settle()
         pins.compare(f"seed {seed}", **expected, trace_o=trace_int(writer, "vector"))
 
-        if granted and wait & ISSUE_BIT:
+        if granted and wait & ISSUE:
             world.head = None
         if not halt and (code or rng.random() < world.halt_rate):
             halt, to_reset = True, rng.choice((2, 10, 40))

@@ -16,11 +16,11 @@ import numpy as np
 
 from beatmatch.config import Config
 from beatmatch.isa import Instruction, Opcode, make
-from beatmatch.stations.transfer import ISSUE
+from beatmatch.stations.control import ISSUE, SYNC_MASK
 from beatmatch.stations.weight_fifo import WeightFifo
 from beatmatch.stations.weights import Weights
 from beatmatch.stations.writer import TraceWriter
-from tb.host.pins import Pins, trace_int
+from tb.pins import Pins, trace_int
 
 INPUTS = (
     "rst_ni", "halt_i", "instr_valid_i", "instr_i", "seq_i", "wait_grant_i", "base_i", "size_i", "ar_ready_i",
@@ -172,7 +172,7 @@ def expected(model: Weights, head, granted: bool, halt: bool, request: int, fifo
         "sp_req_valid_o": model.sp_request >= 0, "fifo_count_o": fifo.count,
     }  # fmt: skip
     if request >= 0:
-        values |= {"wait_issue_o": bool(request & ISSUE), "wait_sync_o": request & (ISSUE - 1)}
+        values |= {"wait_issue_o": bool(request & ISSUE), "wait_sync_o": request & SYNC_MASK}
     if stuck >= 0:
         values["stuck_seq_o"] = stuck
     if bursts.valid:

@@ -9,7 +9,8 @@ from beatmatch import csr
 from beatmatch.config import Config
 from beatmatch.isa import Opcode, make
 from beatmatch.memory import MemoryAgent, MemoryImage, MemoryTiming
-from beatmatch.stations.frontend import ISSUE, Frontend
+from beatmatch.stations.control import ISSUE, signals_of, sync_of
+from beatmatch.stations.frontend import Frontend
 from beatmatch.stations.host import Host
 from beatmatch.stations.writer import TraceWriter
 from beatmatch.trace import VALID
@@ -34,8 +35,7 @@ class Engine:
     def wait_request(self, head) -> int:
         if self.current is not None or head is None or self.hold:
             return -1
-        one = head[1]
-        return one.wait0_id | one.wait0_n << 5 | one.wait1_id << 9 | one.wait1_n << 14 | ISSUE
+        return sync_of(head[1]) | ISSUE
 
     def busy(self) -> bool:
         return self.current is not None or self.signal != 0
@@ -55,8 +55,7 @@ class Engine:
         if self.current is not None and self.left is not None:
             self.left -= 1
             if self.left < 0:
-                one = self.current[1]
-                self.signal = one.sig0_en | one.sig0_id << 1 | one.sig1_en << 6 | one.sig1_id << 7
+                self.signal = signals_of(self.current[1])
                 self.current = None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from beatmatch.config import Config
 from beatmatch.isa import Error, Opcode, make
-from beatmatch.stations.transfer import ISSUE, LAST
+from beatmatch.stations.control import ISSUE, LAST
 from beatmatch.stations.weight_fifo import WeightFifo
 from beatmatch.stations.weights import Weights
 from beatmatch.stations.writer import TraceWriter

@@ -11,14 +11,13 @@ from beatmatch.config import Config
 from beatmatch.isa.encode import decode
 from beatmatch.isa.fields import Error
 from beatmatch.isa.legality import check
+from beatmatch.stations.control import ISSUE, SYNC_MASK
 from beatmatch.stations.fetch import Fetch
 from beatmatch.stations.semaphores import Semaphores
 from beatmatch.stations.writer import TraceWriter
 from beatmatch.trace import VALID
 
 ENGINES = 5
-ISSUE = 1 << 18
-SYNC_MASK = ISSUE - 1
 MASK32 = 0xFFFFFFFF
 SEQ_MASK = 0xFFFF
 PATIENCE = 15

@@ -8,14 +8,12 @@ import numpy as np
 from beatmatch.config import Config
 from beatmatch.isa import Error, Instruction
 from beatmatch.stations.array import Array
+from beatmatch.stations.control import ISSUE, LAST, signals_of, sync_of
 from beatmatch.stations.scratchpad import Scratchpad
 from beatmatch.stations.weight_fifo import WeightFifo
 from beatmatch.stations.writer import TraceWriter
 from beatmatch.trace import VALID
 
-ISSUE = 1 << 18
-"""Bit of a wait request that makes it an issue."""
-LAST = 1 << 24
 ADD, SWAP, PAD = 1 << 12, 1 << 13, 1 << 14
 
 
@@ -141,7 +139,7 @@ class Matmul:
             return -1
         if head is not self._head:
             self._head = head
-            self._head_sync = _sync(head[1].fields) | ISSUE
+            self._head_sync = sync_of(head[1]) | ISSUE
         return self._head_sync
 
     def busy(self) -> bool:
@@ -306,8 +304,8 @@ class Matmul:
         self._seq, instruction = head
         f = self._fields = instruction.fields
         self._run = True
-        self._sync = _sync(f)
-        self._signal = f["sig0_en"] | f["sig0_id"] << 1 | f["sig1_en"] << 6 | f["sig1_id"] << 7
+        self._sync = sync_of(instruction)
+        self._signal = signals_of(instruction)
         self._each = bool(f["each"])
         self._count, self._ky_count, self._kx_count, self._kc_count = f["outer"], f["ky"], f["kx"], f["kc"]
         self._y_count, self._x_count = f["y"], f["x"]
@@ -392,8 +390,3 @@ class Matmul:
                         self._run = False
                         return
         self._start_tile()
-
-
-def _sync(fields: dict[str, int]) -> int:
-    """The 18 bits of an instruction's waits: {wait1_n, wait1_id, wait0_n, wait0_id}."""
-    return fields["wait0_id"] | fields["wait0_n"] << 5 | fields["wait1_id"] << 9 | fields["wait1_n"] << 14

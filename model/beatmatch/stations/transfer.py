@@ -5,25 +5,10 @@ from __future__ import annotations
 
 from beatmatch.config import Config
 from beatmatch.isa import Error, Instruction
+from beatmatch.stations.control import ISSUE, LAST, signals_of, sync_of
 from beatmatch.stations.row_bursts import RowBursts
 from beatmatch.stations.writer import TraceWriter
 from beatmatch.trace import VALID
-
-ISSUE = 1 << 18
-"""Bit of a wait request that makes it an issue."""
-LAST = 1 << 24
-
-
-def sync_of(instruction: Instruction) -> int:
-    """The 18 bits of an instruction's waits: {wait1_n, wait1_id, wait0_n, wait0_id}."""
-    f = instruction.fields
-    return f["wait0_id"] | f["wait0_n"] << 5 | f["wait1_id"] << 9 | f["wait1_n"] << 14
-
-
-def signals_of(instruction: Instruction) -> int:
-    """The 12 bits of an instruction's signals: {sig1_id, sig1_en, sig0_id, sig0_en}."""
-    f = instruction.fields
-    return f["sig0_en"] | f["sig0_id"] << 1 | f["sig1_en"] << 6 | f["sig1_id"] << 7
 
 
 class Transfer:

@@ -7,6 +7,7 @@ import numpy as np
 
 from beatmatch.config import Config
 from beatmatch.isa import Error, Format, Instruction, Opcode, Space
+from beatmatch.stations.control import ISSUE, LAST, signals_of, sync_of
 from beatmatch.stations.vector_elements import Elements
 from beatmatch.stations.vector_lanes import Lanes
 from beatmatch.stations.writer import TraceWriter
@@ -20,14 +21,6 @@ FROM_SCRATCHPAD, FROM_ACCUMULATOR, FROM_SECOND = 1, 2, 4
 
 # Valid flags of the stages, as in the digest; between data and scaled they move one bit up per cycle.
 REQUEST, DATA, BIASED, PRODUCT, SCALED, WRITE = 1, 2, 4, 8, 16, 32
-
-ISSUE_BIT = 1 << 18
-LAST_BIT = 1 << 24
-
-
-def sync_word(fields: dict[str, int]) -> int:
-    """The 18 bits that ask for an instruction's waits."""
-    return fields["wait0_id"] | fields["wait0_n"] << 5 | fields["wait1_id"] << 9 | fields["wait1_n"] << 14
 
 
 class Vector:
@@ -103,7 +96,7 @@ class Vector:
                 return -1
             if head is not self._head:
                 self._head = head
-                self._head_sync = sync_word(head[1].fields) | ISSUE_BIT
+                self._head_sync = sync_of(head[1]) | ISSUE
             return self._head_sync
         return self._sync if self._phase == WAIT else -1
 
@@ -361,11 +354,11 @@ class Vector:
             self._seq, self._instruction = head
             f = self._instruction.fields
             self._each, self._outers = f["each"], f["outer"]
-            self._sync = sync_word(f)
+            self._sync = sync_of(self._instruction)
             self._param_mode = f["param_mode"]
         last = not self._each or self._outer + 1 == self._outers
         self.writer.words[self.writer.base + self._slot_issue] = (
-            VALID | (LAST_BIT if last else 0) | self._outer << 16 | self._seq
+            VALID | (LAST if last else 0) | self._outer << 16 | self._seq
         )
         self._phase = PARAM
 
@@ -399,8 +392,8 @@ class Vector:
         self._accumulator = f["src_space"] == Space.ACCUMULATOR
         last = self._outer + 1 == self._outers
         self._gives = self._each or last
-        self._signals = f["sig0_en"] | f["sig0_id"] << 1 | f["sig1_en"] << 6 | f["sig1_id"] << 7
-        self._retire_next = VALID | (LAST_BIT if last else 0) | self._outer << 16 | self._seq
+        self._signals = signals_of(instruction)
+        self._retire_next = VALID | (LAST if last else 0) | self._outer << 16 | self._seq
         self._phase = SECOND if self._add and self._param_mode else RUN
 
     def _read_second(self) -> None:

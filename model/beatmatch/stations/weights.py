@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from beatmatch.config import Config
 from beatmatch.isa import Error, Instruction, Opcode
+from beatmatch.stations.control import ISSUE, LAST, signals_of, sync_of
 from beatmatch.stations.gearbox import Gearbox
 from beatmatch.stations.row_bursts import RowBursts
 from beatmatch.stations.scratchpad import Scratchpad
-from beatmatch.stations.transfer import ISSUE, LAST, signals_of, sync_of
 from beatmatch.stations.weight_fifo import WeightFifo
 from beatmatch.stations.writer import TraceWriter
 from beatmatch.trace import VALID
