@@ -48,7 +48,7 @@ sim: setup ## run one plain cocotb bench by name: a station's, the whole core's,
 	@$(RUN_MODULE) tb.run_bench $(BENCH) $(config_option)
 
 bench: setup ## speed of the lockstep run, and what the time goes to
-	@$(RUN_MODULE) tb.lockstep.bench $(config_option)
+	@$(RUN_MODULE) tb.lockstep.bench --sim $(SIM) $(config_option)
 
 bench-edit: setup ## time the loop from an edit in the PE to the first divergence report
 	@$(RUN_MODULE) tb.bench_edit
