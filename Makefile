@@ -68,7 +68,7 @@ generate: setup ## write the generated files anew (RTL package, tables, register
 
 replay: setup ## repeat the failing run RUN= with waves around the first divergence
 	@$(if $(RUN),,$(error Name the run: make replay RUN=sim_build/...))
-	@$(RUN_MODULE) tb.replay $(RUN)
+	@$(RUN_MODULE) tb.lockstep.replay $(RUN)
 
 waves: replay ## the same as replay
 

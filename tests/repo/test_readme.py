@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -41,6 +42,12 @@ def test_every_variable_of_make_is_explained():
     explained = set(re.findall(r"(?m)^#   (\w+)=", (ROOT / "Makefile").read_text()))
     used = {word.split("=")[0] for command in commands() if command[0] == "make" for word in command[1:] if "=" in word}
     assert used - explained == set()
+
+
+def test_every_module_of_make_is_there():
+    modules = re.findall(r"\$\(RUN_MODULE\) ([\w.]+)", (ROOT / "Makefile").read_text())
+    assert len(modules) >= 8
+    assert [name for name in modules if find_spec(name) is None] == []
 
 
 def test_every_beatmatch_command_runs(tmp_path, monkeypatch, capsys):
