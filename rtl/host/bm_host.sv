@@ -208,6 +208,8 @@ module bm_host #(
     assign error_word = error_valid_i ? {1'b1, 3'd0, error_code_i, error_engine_i, error_seq_i} : '0;
     assign trace_o = TRACE_W'({error_word, status_word, s_axil_rdata_o, axil_word});
   end else begin : gen_no_trace
+    logic unused_trace;
+    assign unused_trace = &{1'b0, error_valid_i, done, active, weight_shift, weight_stall, raw_stall, input_stall};
     assign trace_o = '0;
   end
 
