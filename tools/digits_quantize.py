@@ -26,9 +26,7 @@ def calibrate(nodes, params, images):
     Ranges include 0, which must be a representable value: it is what padding and ReLU produce.
     """
     values = forward(nodes, params, images)
-    return {
-        name: [min(0.0, float(v.min())), max(0.0, float(v.max()))] for name, v in values.items()
-    }
+    return {name: [min(0.0, float(v.min())), max(0.0, float(v.max()))] for name, v in values.items()}
 
 
 def tensor_scales(name, nodes, ranges):

@@ -109,9 +109,7 @@ def build(split):
     train_images, train_labels, images, labels = load_split(split)
     contents = {"images": images, "labels": labels}
     for name, nodes in NETWORKS.items():
-        params = train(
-            nodes, to_float(train_images), train_labels, EPOCHS[name], LEARNING_RATE[name]
-        )
+        params = train(nodes, to_float(train_images), train_labels, EPOCHS[name], LEARNING_RATE[name])
         ranges = calibrate(nodes, params, to_float(train_images))
         tensors, layers, arrays = quantize(name, nodes, params, ranges)
         record = {
@@ -125,21 +123,15 @@ def build(split):
         for layer, (weight, bias) in params.items():
             contents[f"{name}/{layer}/float_weight"] = weight
             contents[f"{name}/{layer}/float_bias"] = bias
-        print(
-            f"{name}: {100 * record['float_accuracy']:.2f} % of {len(images)} test images in float"
-        )
+        print(f"{name}: {100 * record['float_accuracy']:.2f} % of {len(images)} test images in float")
     return contents
 
 
 def main():
     """Command line: train, print accuracies and write the file (`--split last` only prints)."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--split", choices=("random", "last"), default="random", help="test set (default: random)"
-    )
-    parser.add_argument(
-        "--output", type=Path, default=OUTPUT, help="file to write (default: the packaged one)"
-    )
+    parser.add_argument("--split", choices=("random", "last"), default="random", help="test set (default: random)")
+    parser.add_argument("--output", type=Path, default=OUTPUT, help="file to write (default: the packaged one)")
     arguments = parser.parse_args()
     contents = build(arguments.split)
     if arguments.split == "random":

@@ -42,7 +42,16 @@ class Accounting:
     @classmethod
     def of(cls, counters, config: Config) -> Accounting:
         """From an object with the counters as attributes (the model's host, or registers read back)."""
-        names = ("cycles", "active", "weight_shift", "weight_stall", "non_matrix", "raw_stall", "input_stall", "useful_macs")
+        names = (
+            "cycles",
+            "active",
+            "weight_shift",
+            "weight_stall",
+            "non_matrix",
+            "raw_stall",
+            "input_stall",
+            "useful_macs",
+        )
         return cls(*(getattr(counters, name) for name in names), config.peak_macs)
 
     @property

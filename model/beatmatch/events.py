@@ -96,7 +96,7 @@ class EventLog:
             if key in self._cycles:
                 cycles = np.concatenate(self._cycles[key])
                 rows = np.concatenate(self._rows[key])
-                order += [(int(cycle), rank, row) for cycle, row in zip(cycles, rows)]
+                order += [(int(cycle), rank, row) for cycle, row in zip(cycles, rows, strict=True)]
         order.sort(key=lambda entry: entry[:2])
         for cycle, rank, row in order:
             placed = self._slots[rank]

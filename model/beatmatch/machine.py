@@ -207,7 +207,8 @@ class SteppedMachine:
         while not self.finished:
             if limit is not None and self.cycle_count >= limit:
                 raise RuntimeError(
-                    f"The program did not end within {limit} cycles; set a cycle limit (the watchdog) to see where it stands."
+                    f"The program did not end within {limit} cycles; "
+                    "set a cycle limit (the watchdog) to see where it stands."
                 )
             yield self.run_block()
 

@@ -12,7 +12,7 @@ RTL and model produce the same matrix of records; equality of the two matrices i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from beatmatch.config import Config
 
@@ -157,7 +157,7 @@ class TraceLayout:
         raise KeyError(f"{station}.{name}")
 
 
-@lru_cache(maxsize=None)
+@cache
 def layout(config: Config) -> TraceLayout:
     """The record layout of a configuration."""
     named = sizes(config)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from beatmatch import digits
 from beatmatch.digits.network import DATA
 
@@ -112,11 +113,7 @@ def test_fields_are_in_range(network):
         assert -128 <= layer.low <= layer.high <= 127
         match layer:
             case digits.Conv2D() | digits.Dense():
-                cin = (
-                    layer.input.shape[-1]
-                    if isinstance(layer, digits.Conv2D)
-                    else np.prod(layer.input.shape)
-                )
+                cin = layer.input.shape[-1] if isinstance(layer, digits.Conv2D) else np.prod(layer.input.shape)
                 cout = layer.output.shape[-1]
                 kernel = (3, 3) if isinstance(layer, digits.Conv2D) else ()
                 assert layer.weight.dtype == np.int8 and layer.weight.shape == (*kernel, cin, cout)
@@ -160,17 +157,13 @@ def test_reference_convolution_agrees_with_real_arithmetic():
                 if 0 <= i + di - 1 < 8 and 0 <= j + dj - 1 < 8:
                     real = x[n, i + di - 1, j + dj - 1].astype(int) - conv.input.zero_point
                     total += int(real @ conv.weight[di, dj, :, c].astype(int))
-        bias = int(conv.bias[c]) + conv.input.zero_point * int(
-            conv.weight[..., c].astype(int).sum()
-        )
+        bias = int(conv.bias[c]) + conv.input.zero_point * int(conv.weight[..., c].astype(int).sum())
         factor = Fraction(int(conv.multiplier[c]), 2 ** int(conv.shift[c]))
         expected = round((total + bias) * factor) + conv.output.zero_point
         assert out[n, i, j, c] == min(max(expected, conv.low), conv.high)
 
 
-@pytest.mark.parametrize(
-    "images", [np.full((1, 8, 8), 17), np.full((1, 8, 8), -1), np.zeros((8, 8))]
-)
+@pytest.mark.parametrize("images", [np.full((1, 8, 8), 17), np.full((1, 8, 8), -1), np.zeros((8, 8))])
 def test_illegal_images_are_refused(images):
     with pytest.raises(ValueError, match=r"legal are 0\.\.16|expected"):
         digits.Network.quantize(images)

@@ -102,9 +102,7 @@ def load(name: str) -> Network:
     )
 
 
-def _layer(
-    network: str, record: dict, tensors: dict[str, Tensor], arrays: dict[str, np.ndarray]
-) -> Layer:
+def _layer(network: str, record: dict, tensors: dict[str, Tensor], arrays: dict[str, np.ndarray]) -> Layer:
     """Turn one stored record and its arrays into a typed layer."""
     common = {
         "name": record["name"],
@@ -127,8 +125,6 @@ def _layer(
             return MaxPool(**common, window=2)
         case "avgpool":
             keys = ("multiplier", "shift", "bias")
-            return AvgPool(
-                **common, window=common["inputs"][0].shape[0], **{key: record[key] for key in keys}
-            )
+            return AvgPool(**common, window=common["inputs"][0].shape[0], **{key: record[key] for key in keys})
         case kind:
             raise ValueError(f"layer {record['name']} is of unknown kind {kind!r}")

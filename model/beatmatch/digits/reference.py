@@ -54,8 +54,7 @@ def reference(layers: Sequence[Layer], images: np.ndarray) -> dict[str, np.ndarr
     """
     if images.dtype != np.int8 or images.shape[1:] != layers[0].input.shape:
         raise ValueError(
-            f"input is {images.dtype} {images.shape[1:]}; "
-            f"expected int8 {layers[0].input.shape} for each image"
+            f"input is {images.dtype} {images.shape[1:]}; expected int8 {layers[0].input.shape} for each image"
         )
     values = {layers[0].input.name: images}
     for layer in layers:
@@ -66,9 +65,7 @@ def reference(layers: Sequence[Layer], images: np.ndarray) -> dict[str, np.ndarr
             case Dense():
                 result = _scaled(_multiply(layer, operands[0]) + layer.bias, layer)
             case Add():
-                total = (
-                    operands[0] * layer.multiplier_a + operands[1] * layer.multiplier_b + layer.bias
-                )
+                total = operands[0] * layer.multiplier_a + operands[1] * layer.multiplier_b + layer.bias
                 result = round_half_even(total, layer.shift) + layer.output.zero_point
             case MaxPool():
                 result = np.maximum.reduce(_window(operands[0], layer.window))
@@ -91,9 +88,7 @@ def _convolve(layer: Conv2D, x: np.ndarray) -> np.ndarray:
     count, height, width, channels = x.shape
     pad, weight = layer.padding, layer.weight.astype(np.int64)
     kernel_height, kernel_width, _, out_channels = weight.shape
-    padded = np.full(
-        (count, height + 2 * pad, width + 2 * pad, channels), layer.input.zero_point, np.int64
-    )
+    padded = np.full((count, height + 2 * pad, width + 2 * pad, channels), layer.input.zero_point, np.int64)
     padded[:, pad : pad + height, pad : pad + width] = x
     out_height, out_width, _ = layer.output.shape
     total = np.zeros((count, out_height, out_width, out_channels), np.int64)

@@ -214,7 +214,11 @@ LAYOUTS: dict[Opcode, tuple[Field, ...]] = {
         Field("n_lanes", 8, "columns used, for the accounting only", minus_one=True),
     ),
     Opcode.REQUANT: (*HEADER, *_VECTOR),
-    Opcode.ADD: (*HEADER, *_VECTOR, Field("src2", 18, "second operand in the scratchpad, addressed as the destination")),
+    Opcode.ADD: (
+        *HEADER,
+        *_VECTOR,
+        Field("src2", 18, "second operand in the scratchpad, addressed as the destination"),
+    ),
     Opcode.MAXPOOL: (*HEADER, *_VECTOR, *_POOL),
     Opcode.AVGPOOL: (*HEADER, *_VECTOR, *_POOL),
     Opcode.STORE: (*HEADER, *_transfer("src", ())),
