@@ -19,13 +19,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, fields
+from math import prod
 
 import numpy as np
 
 from beatmatch.config import Config, ConfigError, preset
 from beatmatch.isa.encode import EncodingError, field_range, make, positions
 from beatmatch.isa.expression import ExpressionError, evaluate
-from beatmatch.isa.fields import BASE_REGISTERS, SEMAPHORE_MAX, SEMAPHORES, Opcode
+from beatmatch.isa.fields import BASE_REGISTERS, INSTRUCTION_BITS, SEMAPHORE_MAX, SEMAPHORES, Opcode
 from beatmatch.memory import ErrorRange, MemoryTiming, MemoryTimingError
 from beatmatch.numerics import pack_parameters
 from beatmatch.program import Base, HostEvent, Program, ProgramError, Result, Segment
@@ -33,6 +34,8 @@ from beatmatch.program import Base, HostEvent, Program, ProgramError, Result, Se
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s;"]+|;.*|"')
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _PLAIN = re.compile(r"s\d+\Z")
+MOST_DATA, MOST_CHANNELS = 1 << 30, 1 << 20
+"""Bytes, and channels of parameters, that one directive makes."""
 
 
 class AssemblyError(ValueError):
@@ -72,8 +75,10 @@ def assemble(text: str, config: Config | None = None) -> Program:
 
 class _Assembler:
     def __init__(self, config: Config | None) -> None:
-        self.config = config
         self.constants: dict[str, int] = {}
+        self.config: Config | None = None
+        if config is not None:
+            self._take(config)
         self.semaphores = [0] * SEMAPHORES
         self.indices = {f"s{index}": index for index in range(SEMAPHORES)}
         self.names: dict[int, str] = {}
@@ -82,6 +87,7 @@ class _Assembler:
         self.segments: list[tuple[int, bytearray]] = []
         self.instructions: list[int] = []
         self.timing: dict = {}
+        self.timing_head = _Token("", 1, 1)
         self.errors: list[ErrorRange] = []
         self.host: list[HostEvent] = []
         self.results: dict[str, Result] = {}
@@ -107,13 +113,27 @@ class _Assembler:
             raise last.error("No .config names the configuration.")
         try:
             timing = MemoryTiming(**self.timing, errors=tuple(self.errors))
+        except MemoryTimingError as error:
+            raise self.timing_head.error(str(error)) from None
+        try:
             return Program(
                 self.config, self.instructions, tuple(self.semaphores), tuple(self.bases),
                 segments=tuple(Segment(address, bytes(data)) for address, data in self.segments), timing=timing,
                 host=tuple(self.host), results=self.results, names=self.names, origin=self.origin, **self.scalars,
             )  # fmt: skip
-        except (ProgramError, MemoryTimingError) as error:
+        except ProgramError as error:
             raise last.error(str(error)) from None
+
+    def _take(self, config: Config) -> None:
+        self.config = config
+        self.constants |= {"ROWS": config.rows, "COLS": config.cols, "LANES": config.lanes, "MB": config.mem_bytes}
+
+    def _check(self, token: _Token, **part: object) -> None:
+        """Refuse a part of a program at the place where it stands."""
+        try:
+            Program(preset("tiny"), [], **part)
+        except ProgramError as error:
+            raise token.error(str(error)) from None
 
     # ----- values -----
 
@@ -160,16 +180,14 @@ class _Assembler:
             raise head.error(".config takes the name of a preset, or sizes as name=value.")
         try:
             if len(tokens) == 1 and "=" not in tokens[0].text:
-                self.config = preset(tokens[0].text)
+                self._take(preset(tokens[0].text))
             else:
                 values = {}
                 for key, (token, value) in self._pairs(tokens).items():
                     values[key] = value if key == "name" else self._number(token, value)
-                self.config = Config.from_dict(values)
+                self._take(Config.from_dict(values))
         except ConfigError as error:
             raise tokens[0].error(str(error)) from None
-        c = self.config
-        self.constants |= {"ROWS": c.rows, "COLS": c.cols, "LANES": c.lanes, "MB": c.mem_bytes}
 
     def _do_const(self, head: _Token, tokens: list[_Token]) -> None:
         name, value = self._arguments(head, tokens, 2)
@@ -206,7 +224,9 @@ class _Assembler:
 
     def _do_name(self, head: _Token, tokens: list[_Token]) -> None:
         index, name = self._arguments(head, tokens, 2)
-        self.names[self._number(index)] = self._string(name)
+        number, text = self._number(index), self._string(name)
+        self._check(index, names={number: text})
+        self.names[number] = text
 
     def _do_base(self, head: _Token, tokens: list[_Token]) -> None:
         index, address, size = self._arguments(head, tokens, 3)
@@ -214,9 +234,11 @@ class _Assembler:
         if not 0 <= number < BASE_REGISTERS:
             raise index.error(f"There is no base register {number}; they are 0 to {BASE_REGISTERS - 1}.")
         self.bases[number] = Base(self._number(address), self._number(size))
+        self._check(address, bases=(self.bases[number],))
 
     def _do_data(self, head: _Token, tokens: list[_Token]) -> None:
         (address,) = self._arguments(head, tokens, 1)
+        self._check(address, segments=(Segment(self._number(address), b""),))
         self.segments.append((self._number(address), bytearray()))
 
     def _append(self, head: _Token, data: bytes) -> None:
@@ -246,10 +268,10 @@ class _Assembler:
     def _do_int32(self, head: _Token, tokens: list[_Token]) -> None:
         self._integers(head, tokens, 32)
 
-    def _count(self, token: _Token) -> int:
-        value = self._number(token)
-        if not 0 <= value <= 1 << 30:
-            raise token.error(f"The number of bytes is {value}; it must be from 0 to 2^30.")
+    def _count(self, token: _Token, text: str | None = None, most: int = MOST_DATA) -> int:
+        value = self._number(token, text)
+        if not 0 <= value <= most:
+            raise token.error(f"The number is {value}; it must be from 0 to {most}.")
         return value
 
     def _do_zeros(self, head: _Token, tokens: list[_Token]) -> None:
@@ -267,6 +289,8 @@ class _Assembler:
             if key not in values:
                 raise token.error(f".param has no {key!r}; it has {', '.join(values)}.")
             values[key] = self._number(token, value)
+            if key == "channels":
+                values[key] = self._count(token, value, MOST_CHANNELS)
         channels = values.pop("channels")
         try:
             self._append(head, pack_parameters(**{key: np.full(channels, value) for key, value in values.items()}))
@@ -274,6 +298,7 @@ class _Assembler:
             raise head.error(str(error)) from None
 
     def _do_timing(self, head: _Token, tokens: list[_Token]) -> None:
+        self.timing_head = head
         known = {item.name for item in fields(MemoryTiming)} - {"errors"}
         for key, (token, value) in self._pairs(tokens).items():
             if key not in known:
@@ -294,6 +319,7 @@ class _Assembler:
     def _do_host(self, head: _Token, tokens: list[_Token]) -> None:
         cycle, action, *length = self._arguments(head, tokens, 2, 3)
         self.host.append(HostEvent(self._number(cycle), action.text, self._number(length[0]) if length else 0))
+        self._check(cycle, host=(self.host[-1],))
 
     def _do_result(self, head: _Token, tokens: list[_Token]) -> None:
         name, dtype, address, shape, *strides = self._arguments(head, tokens, 4, 5)
@@ -302,13 +328,15 @@ class _Assembler:
             steps = self._numbers(strides[0]) if strides[0].text != "()" else ()
         else:
             item = 4 if dtype.text == "int32" else 1
-            steps = tuple(item * int(np.prod(sizes[index + 1 :])) for index in range(len(sizes)))
+            steps = tuple(item * prod(sizes[index + 1 :]) for index in range(len(sizes)))
         key = self._string(name) if name.text.startswith('"') else name.text
         self.results[key] = Result(self._number(address), dtype.text, sizes, steps)
+        self._check(name, results={key: self.results[key]})
 
     def _scalar(self, head: _Token, tokens: list[_Token]) -> None:
         (value,) = self._arguments(head, tokens, 1)
         self.scalars[head.text[1:]] = self._number(value)
+        self._check(value, **{head.text[1:]: self._number(value)})
 
     _do_address = _do_cycle_limit = _do_seed = _scalar
 
@@ -318,7 +346,10 @@ class _Assembler:
 
     def _do_word(self, head: _Token, tokens: list[_Token]) -> None:
         (value,) = self._arguments(head, tokens, 1)
-        self.instructions.append(self._number(value))
+        number = self._number(value)
+        if not 0 <= number < 1 << INSTRUCTION_BITS:
+            raise value.error(f"The word is {number:#x}; it must be from 0 to 2^{INSTRUCTION_BITS} - 1.")
+        self.instructions.append(number)
 
     # ----- instructions -----
 
@@ -345,6 +376,7 @@ class _Assembler:
                 number = self._number(token, value)
                 low, high = field_range(table[key][1])
                 if not low <= number <= high:
+                    low = low or int(table[key][1].nonzero)
                     raise token.error(f"{head.text} {key} is {number}; it must be from {low} to {high}.")
                 values[key] = number
         try:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from beatmatch.isa.fields import ENGINE_OF, INSTRUCTION_BITS, INSTRUCTION_BYTES, LAYOUTS, Engine, Field, Opcode
 
@@ -15,7 +15,7 @@ class EncodingError(ValueError):
     """A field that does not exist or a value that does not fit; the text names the field and its range."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def positions(opcode: Opcode) -> dict[str, tuple[int, Field]]:
     """Bit position and declaration of each field of an operation."""
     result: dict[str, tuple[int, Field]] = {}
@@ -90,6 +90,7 @@ def make(opcode: Opcode, **values: int) -> Instruction:
         low, high = field_range(field)
         value = int(values.get(name, 1 if field.minus_one or field.nonzero else 0))
         if not low <= value <= high:
+            low = low or int(field.nonzero)
             raise EncodingError(f"{opcode.name} {name} is {value}; it must be from {low} to {high}.")
         fields[name] = value
     return Instruction(opcode, fields)

@@ -21,6 +21,9 @@ _BINARY = {
 }
 _UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 LARGEST_SHIFT = 512
+LARGEST_BITS = 1024
+LONGEST, SHOWN = 1000, 60
+"""Characters of an expression, and how many of them a message repeats."""
 
 
 class ExpressionError(ValueError):
@@ -29,11 +32,15 @@ class ExpressionError(ValueError):
 
 def evaluate(text: str, names: Mapping[str, int]) -> int:
     """The value of an expression; raises ExpressionError with a sentence."""
+    shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    if len(text) > LONGEST:
+        raise ExpressionError(f"{shown!r} has {len(text)} characters; it may have at most {LONGEST}.")
     try:
-        tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError):
-        raise ExpressionError(f"{text!r} is no integer expression.") from None
-    return _value(tree, names, text)
+        return _value(ast.parse(text, mode="eval").body, names, shown)
+    except ExpressionError:
+        raise
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ExpressionError(f"{shown!r} is no integer expression.") from None
 
 
 def _value(node: ast.expr, names: Mapping[str, int], text: str) -> int:
@@ -51,5 +58,8 @@ def _value(node: ast.expr, names: Mapping[str, int], text: str) -> int:
             raise ExpressionError(f"{text!r} divides by 0.")
         if isinstance(node.op, ast.LShift | ast.RShift) and not 0 <= right <= LARGEST_SHIFT:
             raise ExpressionError(f"{text!r} shifts by {right}; it must be from 0 to {LARGEST_SHIFT}.")
-        return _BINARY[type(node.op)](left, right)
+        value = _BINARY[type(node.op)](left, right)
+        if value.bit_length() > LARGEST_BITS:
+            raise ExpressionError(f"{text!r} has more than {LARGEST_BITS} bits.")
+        return value
     raise ExpressionError(f"{text!r} is no integer expression.")
