@@ -13,6 +13,7 @@ from beatmatch import functional
 from beatmatch.compiler import CompileError, Requant, compile_conv2d, compile_gemm
 from beatmatch.compiler.conv import output_size
 from beatmatch.config import Config
+from beatmatch.isa.encode import EncodingError
 from beatmatch.isa.fields import Engine, Error
 from beatmatch.memory import MemoryTiming
 from beatmatch.program import Program
@@ -78,6 +79,8 @@ class Machine:
     """
 
     def __init__(self, config: Config | None = None) -> None:
+        if config is not None and not isinstance(config, Config):
+            raise ValueError(f"config is {config!r}; it must be a Config, such as preset('small'), or None.")
         self.config = config
 
     def run(self, program: Program, tier: str = "functional", progress: Callable[[int], None] | None = None) -> Run:
@@ -172,12 +175,13 @@ def conv2d(
     Images that do not fit on the chip are cut into strips of output rows, one program each: cycles are then the sum,
     and accounting and events are those of the last strip. Parameters are those of `compiler.compile_conv2d`.
     """
+    x, w = np.asarray(x), np.asarray(w)
     options = {"out": out, "requant": requant, "bias": bias, "dilation": dilation, "pad_value": pad_value}
     try:
         program = compile_conv2d(x, w, config, stride=stride, pads=pads, timing=timing, **options)
-    except CompileError:
+    except (CompileError, EncodingError):  # too large for the scratchpad, or for a field of the instructions
         height = output_size(x.shape[1], w.shape[0], stride[0], pads[0], pads[2], dilation[0])
-        if height < 2:
+        if height < 2 or tier not in TIERS:
             raise
         return _strips(x, w, config, stride, pads, height // 2, height, tier, timing, progress, options)
     return _checked(Machine(config).run(program, tier, progress))

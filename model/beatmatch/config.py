@@ -69,6 +69,8 @@ class Config:
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
+            if item.name == "name" and not isinstance(value, str):
+                raise ConfigError(f"name must be a text, not {value!r}.")
             if item.name != "name" and (isinstance(value, bool) or not isinstance(value, int)):
                 raise ConfigError(f"{item.name} must be an integer, not {value!r}.")
         for label in ("rows", "cols"):
@@ -152,8 +154,10 @@ class Config:
     @classmethod
     def from_dict(cls, data: dict) -> Config:
         """Inverse of `to_dict`; raises ConfigError on an unknown field."""
+        if not isinstance(data, dict):
+            raise ConfigError(f"A configuration must be an object with the sizes, not {data!r}.")
         known = {item.name for item in fields(cls)}
-        unknown = sorted(set(data) - known)
+        unknown = [key for key in data if key not in known]
         if unknown:
             raise ConfigError(f"Unknown configuration field {unknown[0]!r}; the fields are {', '.join(sorted(known))}.")
         return cls(**data)
@@ -181,6 +185,6 @@ DEFAULT_LATENCY: dict[str, int] = {"tiny": 20, "small": 50, "base": 50, "large":
 
 def preset(name: str) -> Config:
     """The preset with this name; raises ConfigError naming the known ones."""
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         raise ConfigError(f"There is no preset {name!r}; the presets are {', '.join(PRESETS)}.")
     return PRESETS[name]

@@ -12,6 +12,7 @@ import json
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,8 @@ MAGIC = b"beatmatch-program"
 VERSION = 1
 DTYPES = ("int8", "uint8", "int32")
 HOST_EVENTS = ("reset", "start")
+LARGEST_RESULT, MOST_DIMENSIONS = 1 << 30, 32
+"""Bytes and dimensions of a result."""
 
 
 class ProgramError(ValueError):
@@ -122,7 +125,7 @@ class Program:
         Memory besides the program; later ones win.
     timing : MemoryTiming
     cycle_limit : int
-        Watchdog in cycles; 0 is none.
+        Watchdog in cycles, less than 2^32; 0 is none.
     host : tuple of HostEvent
         In the order of their cycles.
     results : dict of str to Result
@@ -156,30 +159,33 @@ class Program:
         self._check()
 
     def _check(self) -> None:
+        if not isinstance(self.config, Config) or not isinstance(self.timing, MemoryTiming):
+            raise ProgramError("config must be a Config, and timing a MemoryTiming.")
         for index, word in enumerate(self.instructions):
             if not 0 <= word < 1 << INSTRUCTION_BITS:
                 raise ProgramError(f"Instruction {index} has more than {INSTRUCTION_BITS} bits.")
         for index, count in enumerate(self.semaphores):
-            if not 0 <= count <= SEMAPHORE_MAX:
-                raise ProgramError(f"Semaphore {index} starts at {count}; it must be from 0 to {SEMAPHORE_MAX}.")
+            _whole(f"The start of semaphore {index}", count, SEMAPHORE_MAX)
         for index, base in enumerate(self.bases):
-            if not 0 <= base.address < ADDRESSES or not 0 <= base.size < ADDRESSES:
-                shown = f"{base.address:#x}, {base.size:#x} bytes"
-                raise ProgramError(f"Base register {index} is {shown}; both have 64 bits.")
-        if not 0 <= self.address <= ADDRESSES - len(self.instructions) * INSTRUCTION_BYTES - INSTRUCTION_BYTES:
-            raise ProgramError(f"The program at {self.address:#x} is not inside the 64-bit address space.")
+            _whole(f"The address of base register {index}", base.address, ADDRESSES - 1)
+            _whole(f"The size of base register {index}", base.size, ADDRESSES - 1)
+        size = (1 + len(self.instructions)) * INSTRUCTION_BYTES
+        _whole("The program's address", self.address, ADDRESSES - size)
         for item in self.segments:
-            if not 0 <= item.address <= item.address + len(item.data) <= ADDRESSES:
-                raise ProgramError(f"The segment at {item.address:#x} is not inside the 64-bit address space.")
-        if not 0 <= self.cycle_limit < ADDRESSES:
-            raise ProgramError(f"cycle_limit is {self.cycle_limit}; it must be from 0 to 2^64 - 1.")
+            _whole("A segment's address", item.address, ADDRESSES - len(item.data))
+        _whole("cycle_limit", self.cycle_limit, (1 << 32) - 1)
+        _whole("seed", self.seed, None)
         for event in self.host:
-            if event.action not in HOST_EVENTS or event.cycle < 0 or event.length < 0:
-                actions = " and ".join(HOST_EVENTS)
-                raise ProgramError(f"Host event {event} is none; actions are {actions}, numbers 0 or more.")
+            if event.action not in HOST_EVENTS:
+                raise ProgramError(f"A host event is {event.action!r}; it must be one of {', '.join(HOST_EVENTS)}.")
+            _whole("The cycle of a host event", event.cycle, None)
+            _whole("The length of a host event", event.length, None)
         for name, result in self.results.items():
-            if result.dtype not in DTYPES or len(result.shape) != len(result.strides):
-                raise ProgramError(f"Result {name!r} must be one of {', '.join(DTYPES)} with one stride per dimension.")
+            _check_result(name, result)
+        for index, name in self.names.items():
+            _whole("A semaphore with a name", index, SEMAPHORES - 1)
+            if not isinstance(name, str):
+                raise ProgramError(f"The name of semaphore {index} is {name!r}; it must be a text.")
 
     # ----- what others need of it -----
 
@@ -250,8 +256,12 @@ class Program:
             content = zlib.decompress(payload)
             size = int.from_bytes(content[:8], "little")
             return cls._from_record(json.loads(content[8 : 8 + size]), content[8 + size :])
-        except (zlib.error, ValueError, KeyError, TypeError, ConfigError, MemoryTimingError) as error:
+        except KeyError as error:
+            raise ProgramError(f"{name} holds no legal program: its record lacks {error}.") from None
+        except (ConfigError, MemoryTimingError, ProgramError) as error:
             raise ProgramError(f"{name} holds no legal program: {error}") from None
+        except (zlib.error, ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise ProgramError(f"{name} holds no legal program: its record cannot be read ({error}).") from None
 
     @classmethod
     def _from_record(cls, record: dict, data: bytes) -> Program:
@@ -289,6 +299,26 @@ class Program:
         except OSError as error:
             raise ProgramError(f"{path} cannot be read: {error.strerror}.") from None
         return cls.from_bytes(raw, str(path))
+
+
+def _whole(what: str, value: object, most: int | None) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0 or (most is not None and value > most):
+        legal = "an integer of 0 or more" if most is None else f"an integer from 0 to {most}"
+        raise ProgramError(f"{what} is {value!r}; it must be {legal}.")
+
+
+def _check_result(name: str, result: Result) -> None:
+    if result.dtype not in DTYPES or len(result.shape) != len(result.strides) or len(result.shape) > MOST_DIMENSIONS:
+        legal = f"{', '.join(DTYPES)} with one stride for each of at most {MOST_DIMENSIONS} dimensions"
+        raise ProgramError(f"Result {name!r} must be one of {legal}.")
+    _whole(f"The address of result {name!r}", result.address, ADDRESSES - 1)
+    for part in (*result.shape, *result.strides):
+        _whole(f"A size or stride of result {name!r}", part, LARGEST_RESULT)
+    item = np.dtype(result.dtype).itemsize
+    span = item + sum(max(n - 1, 0) * s for n, s in zip(result.shape, result.strides, strict=True))
+    size = item * prod(result.shape)
+    if max(span, size) > LARGEST_RESULT or result.address + span > ADDRESSES:
+        raise ProgramError(f"Result {name!r} has {size} bytes over {span} of memory; at most {LARGEST_RESULT} can be.")
 
 
 def _padded(values: Iterable, size: int, fill: object, label: str) -> tuple:

@@ -40,7 +40,8 @@ def test_against_the_oracle(config, case, out):
     bias = rng.integers(-20000, 20000, filters)
     requant = Requant(bias, rng.integers(1 << 22, 1 << 24, filters), rng.integers(31, 36, filters), 5, -90, 127)
     # The call cuts images that do not fit on the chip into strips of rows.
-    got = conv2d(x, w, CONFIGS[config], out, requant, bias, tier="functional", **options)
+    scaling = {"requant": requant} if out == "int8" else {"bias": bias}
+    got = conv2d(x, w, CONFIGS[config], out, tier="functional", **scaling, **options)
     total = oracle.conv2d(x, w, **options)
     if out == "int8":
         expected = oracle.requantise(total, bias, requant.multiplier, requant.shift, 5, -90, 127)

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Program files: exact round trip, and refusal of everything else."""
 
+import hashlib
+import json
+import zlib
+
 import numpy as np
 import pytest
 
@@ -67,16 +71,70 @@ def test_impossible_values_are_refused_in_a_sentence():
     config = preset("tiny")
     for changes, text in (
         ({"instructions": [1 << 256]}, "more than 256 bits"),
-        ({"semaphores": (256,)}, "from 0 to 255"),
+        ({"semaphores": (256,)}, "semaphore 0 is 256; it must be an integer from 0 to 255"),
+        ({"semaphores": (1.5,)}, "semaphore 0 is 1.5"),
         ({"semaphores": (0,) * 33}, "at most 32"),
-        ({"bases": (Base(1 << 64, 0),)}, "Base register 0"),
-        ({"address": -32}, "address space"),
-        ({"segments": (Segment((1 << 64) - 1, b"ab"),)}, "segment"),
-        ({"host": (HostEvent(1, "dance"),)}, "actions are"),
+        (
+            {"bases": (Base(1 << 64, 0),)},
+            "address of base register 0 is 18446744073709551616; it must be an integer from 0",
+        ),
+        ({"address": -32}, "address is -32; it must be an integer from 0"),
+        ({"address": 32.0}, "address is 32.0"),
+        ({"cycle_limit": 1 << 32}, "from 0 to 4294967295"),  # the register's width
+        ({"seed": "x"}, "seed is 'x'"),
+        ({"names": {32: "x"}}, "from 0 to 31"),
+        ({"names": {0: 5}}, "must be a text"),
+        ({"config": "tiny"}, "must be a Config"),
+        ({"timing": None}, "a MemoryTiming"),
+        ({"segments": (Segment((1 << 64) - 1, b"ab"),)}, "segment's address"),
+        ({"host": (HostEvent(1, "dance"),)}, "one of reset, start"),
+        ({"host": (HostEvent(-1, "start"),)}, "cycle of a host event is -1"),
         ({"results": {"x": Result(0, "int16", (), ())}}, "Result 'x'"),
+        ({"results": {"x": Result(0, "int8", (1 << 20, 1 << 20), (0, 0))}}, "at most 1073741824"),
+        ({"results": {"x": Result(0, "int8", (-1,), (1,))}}, "size or stride of result 'x' is -1"),
     ):
         with pytest.raises(ProgramError, match=text):
             Program(**{"config": config, "instructions": [], **changes})
+
+
+def test_a_file_with_any_wrong_value_is_refused_or_usable():
+    """Whatever stands in a record whose checksum is right: one sentence, or a program."""
+    payload = zlib.decompress(example().to_bytes().partition(b"\n")[2])
+    size = int.from_bytes(payload[:8], "little")
+    record, data = json.loads(payload[8 : 8 + size]), payload[8 + size :]
+    refused = 0
+    for path in paths(record):
+        for value in (None, -1, 1.5, True, "x", [], {}, [[1]], 1 << 70, float("nan")):
+            changed = json.loads(json.dumps(record))
+            place = changed
+            for key in path[:-1]:
+                place = place[key]
+            place[path[-1]] = value
+            try:
+                program = Program.from_bytes(packed(json.dumps(changed).encode(), data), "it")
+            except ProgramError as error:
+                assert "\n" not in str(error) and str(error).endswith("."), error
+                refused += 1
+            else:
+                program.read(program.memory())
+    assert refused > 300
+    for text in (b"[" * 100000, b"", b"\xff", b"{}"):
+        with pytest.raises(ProgramError, match="it holds no legal program"):
+            Program.from_bytes(packed(text, data), "it")
+
+
+def packed(text, data):
+    """A program file with this record and a right checksum."""
+    payload = zlib.compress(len(text).to_bytes(8, "little") + text + data)
+    return b"beatmatch-program 1 %s\n" % hashlib.sha256(payload).hexdigest().encode() + payload
+
+
+def paths(value, above=()):
+    """Ways to every value in a record, of lists only the first three elements."""
+    items = value.items() if isinstance(value, dict) else enumerate(value[:3]) if isinstance(value, list) else ()
+    for key, item in items:
+        yield (*above, key)
+        yield from paths(item, (*above, key))
 
 
 def test_memory_holds_segments_then_program_and_results_read_with_strides():

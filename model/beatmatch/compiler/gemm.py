@@ -14,7 +14,8 @@ import numpy as np
 
 from beatmatch.compiler.builder import Builder, CompileError, Matrix, Region
 from beatmatch.compiler.cut import Block, Step, cut
-from beatmatch.compiler.requant import Requant, fitting_requant
+from beatmatch.compiler.options import check_core, check_operands, scaling
+from beatmatch.compiler.requant import Requant
 from beatmatch.compiler.tiling import Places, Sizes, Tiling, choose, place
 from beatmatch.config import Config
 from beatmatch.isa.fields import Format, Opcode, Space
@@ -62,16 +63,10 @@ def compile_gemm(
         Its result is ``out`` (see `Builder.output` for results in several pieces).
     """
     a, b = np.asarray(a), np.asarray(b)
-    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or 0 in a.shape + b.shape:
-        raise ValueError(f"Operands must be [M, K] and [K, N] and not empty; they are {a.shape} and {b.shape}.")
-    if a.dtype != np.int8 or b.dtype != np.int8:
-        raise ValueError(f"Operands must be int8; they are {a.dtype} and {b.dtype}.")
-    if out not in ("int8", "int32"):
-        raise ValueError(f"out is {out!r}; it must be int8 or int32.")
-    if out == "int8":
-        requant = requant or fitting_requant(a.shape[1])
-    else:
-        requant = Requant(bias=bias) if bias is not None else None
+    check_core(config, timing)
+    check_operands(a, b, "[M, K] and [K, N]")
+    scale = scaling(out, requant, bias, a.shape[1], b.shape[1])
+    requant = None if out == "int32" and bias is None else scale
     return _Gemm(a, b, config, out, requant, timing, tiling).program()
 
 

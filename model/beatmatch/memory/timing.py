@@ -18,6 +18,10 @@ class MemoryTimingError(ValueError):
     """A memory timing that makes no sense; the text names the field and the legal range."""
 
 
+def _integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True)
 class ErrorRange:
     """Addresses ``first`` to ``last`` (inclusive, bytes) that answer ``response`` to reads, writes or both."""
@@ -29,6 +33,13 @@ class ErrorRange:
     writes: bool = True
 
     def __post_init__(self) -> None:
+        for name in ("first", "last", "response"):
+            if not _integer(getattr(self, name)):
+                raise MemoryTimingError(f"{name} of an error range is {getattr(self, name)!r}; it must be an integer.")
+        for name in ("reads", "writes"):
+            if not isinstance(getattr(self, name), bool):
+                shown = getattr(self, name)
+                raise MemoryTimingError(f"{name} of an error range is {shown!r}; it must be True or False.")
         if not 0 <= self.first <= self.last < ADDRESSES:
             raise MemoryTimingError(f"An error range from {self.first:#x} to {self.last:#x} has no 64-bit addresses.")
         if self.response not in (SLVERR, DECERR):
@@ -69,25 +80,24 @@ class MemoryTiming:
     errors: tuple[ErrorRange, ...] = ()
 
     def __post_init__(self) -> None:
-        def integer(value: object) -> bool:
-            return isinstance(value, int) and not isinstance(value, bool)
-
         for name in ("read_latency", "write_latency"):
             value = getattr(self, name)
-            if not integer(value) or not 1 <= value <= 65535:
+            if not _integer(value) or not 1 <= value <= 65535:
                 raise MemoryTimingError(f"{name} is {value!r}; it must be from 1 to 65535 cycles.")
         for name in ("max_reads", "max_writes"):
             value = getattr(self, name)
-            if not integer(value) or value < 1:
+            if not _integer(value) or value < 1:
                 raise MemoryTimingError(f"{name} is {value!r}; it must be 1 or more bursts.")
         for name in ("read_bandwidth", "write_bandwidth"):
             value = getattr(self, name)
             if value is None:
                 continue
-            if not isinstance(value, tuple) or len(value) != 2 or not all(integer(v) and v > 0 for v in value):
+            if not isinstance(value, tuple) or len(value) != 2 or not all(_integer(v) and v > 0 for v in value):
                 raise MemoryTimingError(
                     f"{name} is {value!r}; it must be None or a pair of positive integers, bytes and cycles."
                 )
+        if not isinstance(self.shared, bool):
+            raise MemoryTimingError(f"shared is {self.shared!r}; it must be True or False.")
         if self.shared and self.write_bandwidth is not None:
             raise MemoryTimingError("write_bandwidth must be None if shared is set: read_bandwidth counts for both.")
         if self.shared and self.read_bandwidth is None:
@@ -95,14 +105,14 @@ class MemoryTiming:
         if not isinstance(self.stalls, tuple) or len(self.stalls) != len(CHANNELS):
             raise MemoryTimingError("stalls must be five numbers, for the channels AR, R, AW, W and B.")
         for name, value in zip(CHANNELS, self.stalls, strict=True):
-            if not integer(value) or not 0 <= value <= 255:
+            if not _integer(value) or not 0 <= value <= 255:
                 raise MemoryTimingError(
                     f"The stall of channel {name} is {value!r}; it must be from 0 to 255 (in 1/256)."
                 )
-        if not integer(self.seed) or not 0 <= self.seed < ADDRESSES:
+        if not _integer(self.seed) or not 0 <= self.seed < ADDRESSES:
             raise MemoryTimingError(f"seed is {self.seed!r}; it must be from 0 to 2^64 - 1.")
-        if not all(isinstance(item, ErrorRange) for item in self.errors):
-            raise MemoryTimingError("errors must hold ErrorRange objects only.")
+        if not isinstance(self.errors, tuple) or not all(isinstance(item, ErrorRange) for item in self.errors):
+            raise MemoryTimingError("errors must be a tuple of ErrorRange objects.")
 
     def to_dict(self) -> dict:
         """All fields, ready for JSON."""
@@ -111,6 +121,8 @@ class MemoryTiming:
     @classmethod
     def from_dict(cls, data: dict) -> MemoryTiming:
         """Inverse of `to_dict` (lists become tuples); raises MemoryTimingError on an unknown field."""
+        if not isinstance(data, dict) or not isinstance(data.get("errors", ()), list | tuple):
+            raise MemoryTimingError("A memory timing must be an object with its fields, errors a list.")
         known = {item.name for item in dataclasses.fields(cls)}
         for name in data:
             if name not in known:
