@@ -52,13 +52,16 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code: 0, 1 if something is wrong with the program, 2 for bad input."""
     argv = list(sys.argv[1:] if argv is None else argv)
-    if argv[:1] == ["lockstep"]:
-        return programs.lockstep(argv[1:])
-    arguments = parser().parse_args(argv)
     try:
+        if argv[:1] == ["lockstep"]:
+            return programs.lockstep(argv[1:])
+        arguments = parser().parse_args(argv)
         return arguments.handler(arguments)
     except (CommandError, MachineError, ValueError) as error:  # all refusals of the package are ValueErrors
         print(f"beatmatch: {error}", file=sys.stderr)
+        return USAGE
+    except MemoryError:
+        print("beatmatch: there is not enough memory for it on this computer.", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
         return 130

@@ -66,34 +66,46 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     console = Console(stderr=True)
     try:
+        if arguments.json:
+            _make_room(arguments.json)
         batches = _batches(arguments)
         summary = _run(arguments, batches, console)
     except (ConfigError, ProgramError, ToolError, ValueError) as error:
-        console.print(f"[bold red]error:[/] {error}", highlight=False)
+        print(f"beatmatch: {error}", file=sys.stderr)
         return 2
     except SimulationError as error:
-        console.print(str(error), markup=False, highlight=False)
+        console.print(str(error), markup=False, highlight=False, soft_wrap=True)
         return 2
     for result in summary.results:
         if result.divergence:
             _report(arguments, summary, result, console)
     console.print(_table(summary))
     if arguments.json:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
         arguments.json.write_text(json.dumps(summary.to_dict(), indent=1) + "\n")
     return 1 if any(result.divergence for result in summary.results) else 0
+
+
+def _make_room(path: Path) -> None:
+    """Refuse a summary that cannot be written before the work is done, not after it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("a").close()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def _batches(arguments: argparse.Namespace) -> list[Batch]:
     if (arguments.program is None) == (arguments.random is None):
         raise ValueError("Give either a program file or --random N.")
+    for name in ("random", "configs", "jobs"):
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            raise ValueError(f"--{name} is {value}; it must be 1 or more.")
     config: Config | None = preset(arguments.config) if arguments.config else None
     if arguments.program is not None:
         program = Program.load(arguments.program)
         source = {"file": str(arguments.program.resolve())}
         return [Batch(config or program.config, [Item(0, source)])]
-    if arguments.random < 1:
-        raise ValueError(f"--random is {arguments.random}; it must be 1 or more.")
     count = CONFIGS[arguments.sim] if arguments.configs is None else arguments.configs
     return campaign.random_batches(arguments.random, count, arguments.seed, config)
 

@@ -107,18 +107,43 @@ def test_kernels_report_cycles_against_the_bound(capsys):
         (["gemm", "4", "4", "4", "--config", "huge"], "There is no preset 'huge'"),
         (["gemm", "4", "4", "4", "--latency", "0"], "read_latency is 0"),
         (["conv", "1", "2", "2", "1", "1"], "larger than the padded image"),
-        (["conv", "1", "8", "8", "1", "1", "--pad", "16"], "pad must be from 0 to 15"),
+        (["conv", "1", "8", "8", "1", "1", "--pad", "16"], "pad is 16; it must be from 0 to 15"),
         (["run", "nothing.bmp"], "nothing.bmp cannot be read"),
         (["run", "nothing.bmasm"], "nothing.bmasm cannot be read"),
         (["run", __file__], "is no Beatmatch program file"),
         (["asm", __file__, "-o", "x"], "should be a .bmasm file"),
         (["config", "show"], "needs a configuration"),
         (["config", "show", "rows=3"], "power of two"),
+        (["config", "list", "extra"], "takes no configuration"),
+        (["config", "show", "tiny,=4"], "'=4' should be name=value"),
+        (["gemm", "4", "4", "4", "--seed", "-5"], "seed is -5; it must be 0 or more"),
+        (["gemm", "1048576", "1048576", "1"], "1099511627776 values; it may have at most 67108864"),
+        (["gemm", "100000", "10", "100000"], "The result, M x N, has 10000000000 values"),
+        (["conv", "1000000", "1000000", "9", "9", "9"], "The batch of images has"),
+        (["conv", "1", "8", "8", "4", "4", "--kernel", "16", "--pad", "9"], "height and width must be from 1 to 15"),
+        (["conv", "1", "8", "8", "4", "4", "--stride", "8"], "2 integers (down, across) from 1 to 7"),
+        (["conv", "1", "20", "20", "4", "4", "--dilation", "5"], "from 1 to 4"),
+        (["conv", "1", "8", "8", "4", "4", "--pad-value", "128"], "pad_value is 128"),
+        (["lockstep"], "Give either a program file or --random N"),
+        (["lockstep", "--random", "0"], "--random is 0; it must be 1 or more"),
+        (["lockstep", "--random", "1", "--jobs", "0"], "--jobs is 0"),
+        (["lockstep", "--random", "1", "--configs", "-3"], "--configs is -3"),
+        (["lockstep", "--random", "1", "--config", "huge"], "There is no preset 'huge'"),
+        (["lockstep", "--random", "1", "--json", "/proc/none/x"], "/proc/none/x cannot be written"),
+        (["lockstep", __file__], "is no Beatmatch program file"),
     ],
 )
 def test_mistakes_are_one_sentence_and_exit_code_2(capsys, argv, sentence):
     code, _, err = call(capsys, *argv)
     assert code == 2 and sentence in err and err.count("\n") == 1
+
+
+def test_files_without_end_or_type_are_one_sentence(capsys, tmp_path):
+    path = tmp_path / "deep.json"
+    for text, sentence in (("[" * 100000, "no JSON file"), ('{"name": 5}', "name must be a text"), ("[]", "one object")):
+        path.write_text(text)
+        code, _, err = call(capsys, "config", "show", path)
+        assert code == 2 and sentence in err and err.count("\n") == 1
 
 
 def test_assembly_errors_name_the_place(capsys, tmp_path):

@@ -40,7 +40,7 @@ def parse_config(text: str) -> Config:
             values = json.loads(Path(first).read_text())
         except OSError as error:
             raise ConfigError(f"{first} cannot be read: {error.strerror}.") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ConfigError(f"{first} is no JSON file.") from None
         if not isinstance(values, dict):
             raise ConfigError(f"{first} must hold one object with the sizes.")
@@ -53,6 +53,8 @@ def parse_config(text: str) -> Config:
         if not equals:
             raise ConfigError(f"{part!r} should be name=value.")
         values = {**values, "name": "custom"}
+        if not key:
+            raise ConfigError(f"{part!r} should be name=value.")
         try:
             values[key] = value if key == "name" else int(value, 0)
         except ValueError:

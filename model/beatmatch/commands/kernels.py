@@ -23,10 +23,14 @@ from beatmatch.commands.common import (
 )
 from beatmatch.compiler import compile_conv2d, compile_gemm
 from beatmatch.compiler.conv import output_size
+from beatmatch.compiler.options import PAD, window
 from beatmatch.compiler.requant import fitting_requant
 from beatmatch.config import Config
 from beatmatch.numerics import requantise
 from beatmatch.oracle import conv2d as exact_conv2d
+
+MOST_VALUES = 1 << 26
+"""Of an operand or a result: what a small computer's memory holds several of."""
 
 
 def add_parsers(commands: argparse._SubParsersAction, make) -> None:
@@ -64,6 +68,12 @@ def _common(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
+def _limited(**tensors: int) -> None:
+    for name, values in tensors.items():
+        if values > MOST_VALUES:
+            raise CommandError(f"{name} has {values} values; it may have at most {MOST_VALUES}.")
+
+
 def _positive(arguments: argparse.Namespace, names: tuple[str, ...]) -> None:
     for name in names:
         value = getattr(arguments, name)
@@ -72,7 +82,9 @@ def _positive(arguments: argparse.Namespace, names: tuple[str, ...]) -> None:
 
 
 def _random(seed: int, *shapes: tuple[int, ...]) -> list[np.ndarray]:
-    rng = np.random.default_rng(abs(seed))
+    if seed < 0:
+        raise CommandError(f"seed is {seed}; it must be 0 or more.")
+    rng = np.random.default_rng(seed)
     return [rng.integers(-128, 128, shape).astype(np.int8) for shape in shapes]
 
 
@@ -80,6 +92,7 @@ def _gemm(arguments: argparse.Namespace) -> int:
     _positive(arguments, ("M", "K", "N"))
     config, timing = parse_config(arguments.config), timing_of(arguments)
     m, k, n = arguments.M, arguments.K, arguments.N
+    _limited(**{"The left operand, M x K,": m * k, "The right operand, K x N,": k * n, "The result, M x N,": m * n})
     a, b = _random(arguments.seed, (m, k), (k, n))
     if arguments.save:
         _save(compile_gemm(a, b, config, arguments.out, timing=timing), arguments.save)
@@ -99,8 +112,19 @@ def _conv(arguments: argparse.Namespace) -> int:
     _positive(arguments, ("N", "H", "W", "C", "F", "kernel", "stride", "dilation"))
     config, timing = parse_config(arguments.config), timing_of(arguments)
     kernel, stride, dilation = arguments.kernel, arguments.stride, arguments.dilation
-    if not 0 <= arguments.pad <= 15 or not -128 <= arguments.pad_value <= 127:
-        raise CommandError("pad must be from 0 to 15 and pad-value from -128 to 127.")
+    if not 0 <= arguments.pad <= PAD:
+        raise CommandError(f"pad is {arguments.pad}; it must be from 0 to {PAD}.")
+    window((kernel, kernel), (stride, stride), (arguments.pad,) * 4, (dilation, dilation), arguments.pad_value)
+    height, width = (
+        output_size(size, kernel, stride, arguments.pad, arguments.pad, dilation) for size in (arguments.H, arguments.W)
+    )
+    _limited(
+        **{
+            "The batch of images": arguments.N * arguments.H * arguments.W * arguments.C,
+            "The set of filters": kernel * kernel * arguments.C * arguments.F,
+            "The result": arguments.N * height * width * arguments.F,
+        }
+    )
     shape = (arguments.N, arguments.H, arguments.W, arguments.C)
     x, w = _random(arguments.seed, shape, (kernel, kernel, arguments.C, arguments.F))
     options = {
@@ -117,9 +141,6 @@ def _conv(arguments: argparse.Namespace) -> int:
     expected = exact_conv2d(x, w, **options)
     if arguments.out == "int8":
         expected = requantise(expected, 0, 1, fitting_requant(kernel * kernel * arguments.C).shift)
-    height, width = (
-        output_size(size, kernel, stride, arguments.pad, arguments.pad, dilation) for size in (arguments.H, arguments.W)
-    )
     tiles = kernel * kernel * -(-arguments.C // config.rows) * -(-arguments.F // config.cols)
     item = 4 if arguments.out == "int32" else 1
     rows = arguments.N * max(height * width, config.rows) * tiles

@@ -82,6 +82,8 @@ def add_parsers(commands: argparse._SubParsersAction, make) -> None:
 
 def _config(arguments: argparse.Namespace) -> int:
     if arguments.action == "list":
+        if arguments.config is not None:
+            raise CommandError(f"config list takes no configuration; it is given {arguments.config}.")
         if arguments.json:
             write_json([config.to_dict() for config in PRESETS.values()], arguments.json)
             return 0
