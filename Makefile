@@ -63,8 +63,9 @@ lint: setup ## Verilator and Icarus with all warnings, ruff
 	@$(RUN_MODULE) tb.lint
 	@$(RUN_MODULE) ruff check .
 
-generate: setup ## write the generated files anew (RTL package, tables, register map)
+generate: setup ## write the generated files anew (RTL package, tables, register map, timing diagrams)
 	@$(RUN_MODULE) beatmatch.generate
+	@$(VENV_PYTHON) tools/draw_waves.py
 
 replay: setup ## repeat the failing run RUN= with waves around the first divergence
 	@$(if $(RUN),,$(error Name the run: make replay RUN=sim_build/...))

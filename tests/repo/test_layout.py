@@ -110,6 +110,11 @@ def test_generated_files_are_fresh():
     assert run.returncode == 0, run.stdout + run.stderr
 
 
+def test_timing_diagrams_are_drawn_from_what_the_pages_say():
+    run = subprocess.run([sys.executable, "tools/draw_waves.py", "--check"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
 @pytest.mark.parametrize(("suffix", "most"), [(".sv", RTL_LINES), (".svh", RTL_LINES), (".py", PYTHON_LINES)])
 def test_no_file_is_too_long(suffix, most):
     for path in files(suffix):
