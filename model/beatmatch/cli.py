@@ -53,6 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code: 0, 1 if something is wrong with the program, 2 for bad input."""
     argv = list(sys.argv[1:] if argv is None else argv)
     try:
+        if not argv:
+            parser().print_help()
+            return USAGE
         if argv[:1] == ["lockstep"]:
             return programs.lockstep(argv[1:])
         arguments = parser().parse_args(argv)

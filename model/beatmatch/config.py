@@ -78,7 +78,9 @@ class Config:
             if not _power_of_two(value) or not 4 <= value <= 256:
                 raise ConfigError(f"{label} is {value}; it must be a power of two from 4 to 256.")
         if max(self.rows, self.cols) > MAX_ASPECT * min(self.rows, self.cols):
-            raise ConfigError(f"rows x cols is {self.rows}x{self.cols}; the larger may be at most {MAX_ASPECT} times the smaller.")
+            raise ConfigError(
+                f"rows x cols is {self.rows}x{self.cols}; the larger may be at most {MAX_ASPECT} times the smaller."
+            )
         self._check_banked("sp_words", "sp_banks", 16, 131072)
         self._check_banked("acc_rows", "acc_banks", 4, 4096)
         if not _power_of_two(self.mem_bits) or not 32 <= self.mem_bits <= 1024:

@@ -22,13 +22,14 @@ from tb.lockstep.drill import drill_down
 from tb.lockstep.job import Item, Result
 from tb.lockstep.model_side import program_of
 from tb.lockstep.report import Divergence
+from tb.lockstep.report import console as report_console
 from tb.sim import SimulationError
 from tb.toolchain import ToolError
 
 CONFIGS = {"verilator": 6, "icarus": 30}
 """Random configurations unless told otherwise: a Verilator build takes much longer than one of Icarus."""
-REPORTED = 3
-"""Failures that are drilled into and printed; the others are only saved."""
+REPORTED = 1
+"""Failures that are drilled into (which takes a build with waves) and printed; the others get a line each."""
 
 EXAMPLES = """examples:
   beatmatch lockstep gemm.bmp                          one program file
@@ -64,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; 0 if both sides agreed, 1 if not, 2 if the arguments or the tools are unusable."""
     arguments = parser().parse_args(argv)
-    console = Console(stderr=True)
+    console = report_console(stderr=True)
     try:
         if arguments.json:
             _make_room(arguments.json)
@@ -132,9 +133,12 @@ def _report(arguments: argparse.Namespace, summary: Summary, result: Result, con
     found = failure.Failure(folder, program, arguments.sim, Divergence.from_dict(result.divergence))
     found.save()
     if len(summary.failures) < REPORTED:
-        drill_down(found)
+        with console.status("running the first one again, with waves, to name the register"):
+            drill_down(found)
         found.save()
         console.print(found.divergence.renderable())
+    else:
+        console.print(f"also {found.divergence.headline()}\n  {found.divergence.replay}", markup=False, highlight=False)
     summary.failures.append(
         {
             "index": result.index,
@@ -154,6 +158,7 @@ def _table(summary: Summary) -> Table:
     for name in ("programs", "configs", "cycles", "events", "digests", "mismatches", "seed", "seconds"):
         value = figures[name]
         table.add_row(name, f"{value:,}" if isinstance(value, int) and name != "seed" else str(value))
+    table.columns[1].overflow = "fold"
     table.add_row("cycles/s", f"{figures['cycles_per_second']:,} (model and RTL on one core, builds not counted)")
     table.add_row("trace_sha256", figures["trace_sha256"])
     return table

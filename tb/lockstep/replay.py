@@ -9,12 +9,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from beatmatch.program import ProgramError
-from tb.lockstep.drill import rerun
+from tb.lockstep.drill import drill_down, rerun
 from tb.lockstep.failure import Failure
 from tb.lockstep.report import Divergence
+from tb.lockstep.report import console as report_console
+from tb.toolchain import ROOT
 
 BEFORE, BEHIND = 40, 10
 """Cycles of waves around the divergence."""
@@ -25,7 +25,14 @@ def replay(folder: Path, before: int = BEFORE, behind: int = BEHIND) -> tuple[Di
     failed = Failure.load(folder)
     cycle = failed.divergence.cycle
     found, waves = rerun(failed, max(0, cycle - before), cycle + behind, "waves")
+    if found is not None and failed.divergence.register is None and _same(found, failed.divergence):
+        drill_down(failed)
+        failed.save()
     return found, failed.divergence, waves
+
+
+def _same(found: Divergence, recorded: Divergence) -> bool:
+    return (found.cycle, found.station, found.slot) == (recorded.cycle, recorded.station, recorded.slot)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,18 +42,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--before", type=int, default=BEFORE, help=f"cycles of waves before the divergence ({BEFORE})")
     parser.add_argument("--behind", type=int, default=BEHIND, help=f"cycles of waves behind it ({BEHIND})")
     arguments = parser.parse_args(argv)
-    console = Console()
+    console = report_console()
     try:
         found, recorded, waves = replay(arguments.run, arguments.before, arguments.behind)
-    except (OSError, ProgramError, json.JSONDecodeError, KeyError) as error:
-        console.print(f"[bold red]error:[/] {arguments.run} holds no failing run: {error}", highlight=False)
+    except (OSError, ProgramError, json.JSONDecodeError, KeyError):
+        print(f"{arguments.run} is no folder of a failing run; they stand in sim_build/lockstep/.", file=sys.stderr)
         return 2
     console.print(recorded.renderable())
-    console.print(f"waves: {waves}", highlight=False)
+    shown = waves.relative_to(ROOT) if waves.is_relative_to(ROOT) else waves
+    console.print(f"waves: {shown}", highlight=False, soft_wrap=True)
     if found is None:
         console.print("[bold]Both sides agree now.[/]")
         return 1
-    same = (found.cycle, found.station, found.slot) == (recorded.cycle, recorded.station, recorded.slot)
+    same = _same(found, recorded)
     console.print("The same divergence was seen again." if same else f"Now it is another one: {found.headline()}")
     return 0 if same else 1
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,9 @@ from rich.console import Console, Group
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
+
+PLAIN_WIDTH = 120
+"""Columns of a report in a pipe or a file."""
 
 SENTENCES = {
     "value": "the RTL shows another value than the model",
@@ -152,10 +156,19 @@ class Divergence:
         return "\n".join(line.rstrip() for line in capture.get().splitlines()) + "\n"
 
 
+def console(stderr: bool = False) -> Console:
+    """A console for reports, which need room: outside a terminal it does not take rich's 80 columns."""
+    result = Console(stderr=stderr)
+    if not result.is_terminal and "COLUMNS" not in os.environ:
+        result.width = PLAIN_WIDTH
+    return result
+
+
 def _when(cycle: int | None) -> str:
     return "not seen" if cycle is None else str(cycle)
 
 
 def _register(found: dict[str, Any]) -> str:
     place = "".join(f"[{value}]" for value in found.get("index", []))
-    return f"{found['name']}{place}: model {found['expected']}, RTL {found['actual']} (cycle {found['cycle']})"
+    model, rtl = (f"{v:#x}" if isinstance(v, int) and v > 9 else str(v) for v in (found["expected"], found["actual"]))
+    return f"{found['name']}{place}: model {model}, RTL {rtl} (cycle {found['cycle']})"

@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from beatmatch import cli
 from beatmatch.commands.common import parse_config
 from beatmatch.config import PRESETS, ConfigError
 from beatmatch.program import Program
+
+ROOT = Path(__file__).resolve().parents[2]
 
 TEXT = """
 .config tiny
@@ -140,7 +143,8 @@ def test_mistakes_are_one_sentence_and_exit_code_2(capsys, argv, sentence):
 
 def test_files_without_end_or_type_are_one_sentence(capsys, tmp_path):
     path = tmp_path / "deep.json"
-    for text, sentence in (("[" * 100000, "no JSON file"), ('{"name": 5}', "name must be a text"), ("[]", "one object")):
+    refused = (("[" * 100000, "no JSON file"), ('{"name": 5}', "name must be a text"), ("[]", "one object"))
+    for text, sentence in refused:
         path.write_text(text)
         code, _, err = call(capsys, "config", "show", path)
         assert code == 2 and sentence in err and err.count("\n") == 1
@@ -159,6 +163,17 @@ def test_every_command_has_help_with_examples(capsys):
             cli.main([command, "--help"])
         out = capsys.readouterr().out
         assert ended.value.code == 0 and f"beatmatch {command}" in out.split("examples:")[1]
+
+
+def test_without_a_command_it_prints_the_help(capsys):
+    code, out, _ = call(capsys)
+    assert code == 2 and "lockstep" in out and "examples:" in out
+
+
+def test_without_a_simulator_lockstep_says_what_it_needs():
+    code = "import sys; sys.modules['cocotb'] = None; from beatmatch import cli; sys.exit(cli.main(['lockstep']))"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2 and "make setup" in ended.stderr and "Traceback" not in ended.stderr
 
 
 def test_outside_a_checkout_lockstep_says_what_it_needs(tmp_path):

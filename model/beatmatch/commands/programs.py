@@ -221,4 +221,10 @@ def lockstep(argv: list[str]) -> int:
         text = "lockstep needs the repository: run it in a checkout, where tb/ and rtl/ are."
         print(f"beatmatch: {text}", file=sys.stderr)
         return USAGE
-    return import_module("tb.lockstep.cli").main(argv)
+    try:
+        command = import_module("tb.lockstep.cli").main
+    except ModuleNotFoundError as error:
+        text = f"lockstep needs a simulator and {error.name}, which make setup puts into .venv: .venv/bin/beatmatch."
+        print(f"beatmatch: {text}", file=sys.stderr)
+        return USAGE
+    return command(argv)

@@ -82,7 +82,9 @@ def make(opcode: Opcode, **values: int) -> Instruction:
     table = positions(opcode)
     for name in values:
         if name not in table or name == "opcode":
-            raise EncodingError(f"{opcode.name} has no field {name!r}; it has {', '.join(k for k in table if k != 'opcode')}.")
+            raise EncodingError(
+                f"{opcode.name} has no field {name!r}; it has {', '.join(k for k in table if k != 'opcode')}."
+            )
     fields: dict[str, int] = {}
     for name, (_, field) in table.items():
         if name == "opcode":
