@@ -351,5 +351,9 @@ class Restarts:
 
 
 def make_side(source: dict, config: Config) -> Restarts:
-    """The side of a job item ``{"case": name}``."""
-    return Restarts([CASES[source["case"]].program(config), afterwards(config)[0]])
+    """The side of a job item ``{"cases": names}``: one after the other, and then a program without a mistake."""
+    return Restarts([*(CASES[name].program(config) for name in source["cases"]), afterwards(config)[0]])
+
+
+CHAIN = [name for name, case in CASES.items() if not case.directives and case.latency == Case.latency][::3]
+"""Cases for one run without a reset: those with the same memory."""
