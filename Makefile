@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Beatmatch: `make` alone prints this help. Every target sets up what it needs.
 #
-# Variables, all optional:
-#   CONFIG=small                a preset's name (tiny, small, base, large, mxu128)
-#   SIM=verilator               simulator: verilator or icarus
+# Variables, all optional, with example values:
+#   CONFIG=small                a preset (tiny, small, base, large, mxu128); without it each target takes its own,
+#                               and `make lockstep` random configurations
+#   SIM=icarus                  simulator: verilator (default) or icarus
 #   BENCH=core                  which bench `make sim` runs; without it the list of them
-#   WAVES=1                     record waves
+#   WAVES=1                     record waves (`make sim`)
 #   COCOTB_RANDOM_SEED=7        base seed of everything random
-#   N=100                       number of random programs of `make lockstep`
+#   N=100                       number of random programs of `make lockstep` (100)
 #   RUN=sim_build/...           the failing run that `make replay` repeats with waves
 #   TESTS=tests/model           what `make test` runs; default is all
 #   PYTHON=python3.12           Python that makes .venv
