@@ -193,7 +193,7 @@ def _strips(x, w, config, stride, pads, middle, height, tier, timing, progress, 
     runs = []
     for first, last in ((0, middle), (middle, height)):
         low, high = first * stride[0] - pads[0], (last - 1) * stride[0] - pads[0] + reach
-        inside = (max(low, 0), min(high, x.shape[1]))
+        inside = (min(max(low, 0), x.shape[1]), max(min(high, x.shape[1]), 0))
         edges = (inside[0] - low, pads[1], high - inside[1], pads[3])
         part = x[:, inside[0] : inside[1]]
         if not part.shape[1]:  # nothing but padding: let one row of it stand for the image

@@ -154,6 +154,17 @@ def test_odd_cores_with_any_layout_of_operands(name, tier):
     np.testing.assert_array_equal(run.values["out"], oracle.conv2d(x, w, **options))
 
 
+@pytest.mark.parametrize("pads", [(5, 5, 4, 2), (9, 0, 0, 0), (15, 1, 30, 1), (0, 0, 20, 0)])
+def test_strips_that_see_padding_only(pads):
+    """Above the image as below it: the kernel ends before the first row."""
+    config = Config(4, 8, 80, 5, 12, 3, 3, 1, 256, 1, 128)
+    rng = np.random.default_rng(1)
+    x, w = rng.integers(-128, 128, (1, 8, 6, 9)).astype(np.int8), rng.integers(-128, 128, (3, 3, 9, 17)).astype(np.int8)
+    options = {"stride": (7, 2), "pads": pads, "pad_value": 78}
+    run = conv2d(x, w, config, requant=Requant(shift=14), tier="functional", **options)
+    np.testing.assert_array_equal(run.values["out"], oracle.requantise(oracle.conv2d(x, w, **options), shift=14))
+
+
 def test_images_longer_than_a_field():
     """5,000 rows: more than the instruction counts, so that they are cut into strips."""
     x = np.arange(5000).astype(np.int8).reshape(1, 5000, 1, 1)
