@@ -2,7 +2,7 @@
 """Lint the RTL with all warnings of Verilator and Icarus, in several configurations.
 
 Usage: python -m tb.lint [--config NAME ...]. Exits with 1 if there is any warning. Waivers for Verilator
-stand with their reasons in the RTL (for whole files in `rtl/lint.vlt`, if there is one); those for Icarus in WAIVED below.
+stand with their reasons in the RTL, or in `rtl/lint.vlt` if there is one; those for Icarus in WAIVED below.
 """
 
 import argparse
