@@ -145,6 +145,7 @@ module bm_lockstep_top
       .trace_o         (trace)
   );
 
+`ifndef BM_NO_MEMORIES  // a stand-in for the core has none
   // Memories outlive a reset; every program starts with zeros in them, whatever ran before it in this process.
   localparam int LANES = (ROWS > COLS) ? ROWS : COLS;
   for (genvar b = 0; b < SP_BANKS; b++) begin : gen_clear_scratchpad
@@ -165,6 +166,7 @@ module bm_lockstep_top
   always @(posedge clk_i)
     if (clear_memories)
       for (int i = 0; i < 2 ** ($clog2(FIFO_TILES) + $clog2(ROWS)); i++) i_core.u_weight_fifo.u_memory.memory[i] <= '0;
+`endif
 
   initial begin
     if ($bits(trace) != $bits(i_core.trace_o)) begin

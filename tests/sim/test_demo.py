@@ -34,7 +34,7 @@ def mlp():
 
 def lockstep(**changes):
     values = {"index": 0, "cycles": 10, "events": 20, "digests": 30, "sha256": "00", "seconds": 1.0}
-    return rtl.Result(**values | {"model_seconds": 0.1, "transport_seconds": 0.2} | changes)
+    return rtl.Result(**values | {"cpu_seconds": 0.4, "model_seconds": 0.1, "transport_seconds": 0.2} | changes)
 
 
 def outcome(case, logits=None, **changes):

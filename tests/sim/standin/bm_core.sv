@@ -4,6 +4,8 @@
 // inputs into every word. Its twin in Python is standin.py. Bits 15:12 of word 3 are
 // unknown from cycle STANDIN_XCYCLE on, if that is defined.
 
+`define BM_NO_MEMORIES
+
 module bm_core #(
     parameter int ROWS        = 8,
     parameter int COLS        = 8,
