@@ -60,7 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         result = None
     else:
         print(result.log[max(result.log.find(LOG_STARTS), 0) :].partition("\n")[2].rstrip())
-        print(f"\n{len(result.tests)} tests passed in {result.seconds:.1f} s, COCOTB_RANDOM_SEED={result.seed}")
+        tests = "1 test" if len(result.tests) == 1 else f"{len(result.tests)} tests"
+        print(f"\n{tests} passed in {result.seconds:.1f} s, COCOTB_RANDOM_SEED={result.seed}")
     for path in sorted(directory.glob("dump.*")):
         print(f"Waves: {path.relative_to(toolchain.ROOT)}")
     return result is None
