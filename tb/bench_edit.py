@@ -13,10 +13,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from beatmatch.config import preset
-from tb.lockstep import plant, runner
+from tb.lockstep import plant, report, runner
 from tb.lockstep.plant import Edit, Fault
 
 TARGET_SECONDS = 60
@@ -33,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--config", default="base", help="preset (base)")
     parser.add_argument("--sim", default="verilator", choices=("verilator", "icarus"))
     arguments = parser.parse_args(argv)
-    console = Console()
+    console = report.console()
     config = preset(arguments.config)
     # A comment that was never there before keeps the build out of every cache, as a designer's edit would be.
     change = Edit(CHANGE.file, CHANGE.old, f"{CHANGE.new}  // {time.time_ns()}")

@@ -14,8 +14,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from beatmatch.isa import Instruction, Opcode, make
 from beatmatch.isa.encode import EncodingError
 from beatmatch.memory import MemoryTiming
@@ -25,6 +23,7 @@ from tb.lockstep import runner
 from tb.lockstep.failure import Failure
 from tb.lockstep.job import Item
 from tb.lockstep.report import Divergence
+from tb.lockstep.report import console as report_console
 
 ROUNDS = 40
 COUNTS = ("outer", "rows", "x", "y", "kx", "ky", "kc", "inner")
@@ -139,7 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tb.lockstep.shrink", description=__doc__)
     parser.add_argument("run", type=Path, help="folder of the failing run (sim_build/lockstep/...)")
     arguments = parser.parse_args(argv)
-    console = Console()
+    console = report_console()
     failed = Failure.load(arguments.run)
     result = shrink(failed)
     result = dataclasses.replace(result, folder=failed.folder.with_name(failed.folder.name + "-small"))
