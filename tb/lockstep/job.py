@@ -106,6 +106,8 @@ class Result:
     cpu_seconds, model_seconds, transport_seconds : float
         Time of this process's one thread: in all, in the model, in the simulator with its transport. A machine that
         others load stretches wall time, not these.
+    notes : dict
+        What the side's ``notes()`` says about the program it ran, if it has that method.
     """
 
     index: int
@@ -118,6 +120,7 @@ class Result:
     model_seconds: float
     transport_seconds: float
     divergence: dict[str, Any] | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
 
     def line(self) -> str:
         """One line of JSON for the results file."""

@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 TOP = "bm_lockstep_top"
 SESSION = "tb.lockstep.session"
 RUNS = toolchain.SIM_BUILD / "lockstep"
+RESULTS = "results.jsonl"
 
 
 def build(
@@ -71,14 +72,19 @@ def run(
     until: int | None = None,
     plusargs: Sequence[str] = (),
     seed: int = 1,
+    folder: Path | None = None,
 ) -> list[Result]:
     """Run programs in one simulator process; the results in the order of the items.
+
+    `folder` is an existing one that the caller keeps: whoever looks into it finds `RESULTS` growing.
 
     Raises SimulationError if the simulator or the session fails; a divergence is a result.
     """
     RUNS.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="job-", dir=RUNS))
-    job = Job(config.to_dict(), list(items), str(folder / "results.jsonl"))
+    temporary = folder is None
+    if folder is None:
+        folder = Path(tempfile.mkdtemp(prefix="job-", dir=RUNS))
+    job = Job(config.to_dict(), list(items), str(folder / RESULTS))
     job.patches, job.stop, job.stop_like, job.until = list(patches), stop, list(stop_like), until
     if side is not None:
         job.side = side
@@ -93,5 +99,6 @@ def run(
         dump=False,
     )
     results = read_results(Path(job.results))
-    shutil.rmtree(folder)  # kept only if something raised
+    if temporary:
+        shutil.rmtree(folder)  # kept only if something raised
     return results

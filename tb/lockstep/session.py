@@ -74,4 +74,5 @@ async def run_program(
         model_seconds=model,
         transport_seconds=simulator,
         divergence=found.to_dict() if found else None,
+        notes=side.notes() if hasattr(side, "notes") else {},
     )
