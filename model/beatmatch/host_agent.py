@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import deque
 
 from beatmatch import csr
-from beatmatch.program import HostEvent, Program
+from beatmatch.program import ACCESSES, HostEvent, Program
 from beatmatch.stations.host import Host
 
 READ_BACK = (
@@ -86,6 +86,8 @@ class HostAgent:
                 self._drop()
             elif event.action == "start":
                 self._begin()
+            elif event.action in ACCESSES:
+                self._operations.append((event.address, event.data if event.action == "write" else None))
         self.rst_n = not self._resetting
         if self.rst_n and not self._busy and self._operations:
             address, data = self._operations.popleft()
@@ -94,6 +96,16 @@ class HostAgent:
             self._aw = self._w = data is not None
             self._ar = data is None
         self.finished = not (self._busy or self._operations or self._waiting or self._events or self._resetting)
+
+    def add(self, event: HostEvent) -> None:
+        """Let a further event of this or a later cycle happen, as if it had stood in the program all along."""
+        if event.cycle < self._cycle:
+            raise ValueError(f"A host event of cycle {event.cycle} comes too late in cycle {self._cycle}.")
+        later = [other for other in self._events if other.cycle > event.cycle]
+        for _ in later:
+            self._events.pop()
+        self._events.extend([event, *later])
+        self._plan()
 
     def outputs(self) -> tuple | None:
         """What the bus carries, as `Host.commit` takes it; None while it is idle."""

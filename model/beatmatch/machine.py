@@ -16,7 +16,7 @@ from beatmatch.events import EventLog
 from beatmatch.host_agent import HostAgent
 from beatmatch.isa.fields import Engine, Error
 from beatmatch.memory import MemoryAgent
-from beatmatch.program import Program
+from beatmatch.program import HostEvent, Program
 from beatmatch.stations.accumulator import Accumulator
 from beatmatch.stations.frontend import Frontend
 from beatmatch.stations.host import Host
@@ -177,6 +177,11 @@ class SteppedMachine:
             words[base + 2] = wdata
         words[base] = flags
         return bus
+
+    def add_host_event(self, event: HostEvent) -> None:
+        """Let the host do something more, from this cycle on: for benches that decide during the run."""
+        self.agent.add(event)
+        self.finished = self.agent.finished
 
     def run_block(self) -> tuple[np.ndarray, np.ndarray]:
         """Step to the end of the block, or of the program.

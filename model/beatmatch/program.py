@@ -25,7 +25,10 @@ from beatmatch.memory import ADDRESSES, MemoryImage, MemoryTiming, MemoryTimingE
 MAGIC = b"beatmatch-program"
 VERSION = 1
 DTYPES = ("int8", "uint8", "int32")
-HOST_EVENTS = ("reset", "start")
+HOST_EVENTS = ("reset", "start", "write", "read")
+ACCESSES = ("write", "read")
+"""Host events that are one access of the register bus."""
+REGISTER_SPACE, WORD = 1 << 12, 1 << 32
 LARGEST_RESULT, MOST_DIMENSIONS = 1 << 30, 32
 """Bytes and dimensions of a result."""
 
@@ -66,14 +69,24 @@ class HostEvent:
     cycle : int
         Cycle of the run, counted from the first one after the initial reset.
     action : str
-        ``reset`` holds ``rst_ni`` low for ``length`` cycles; ``start`` programs the registers again and starts.
+        ``reset`` holds ``rst_ni`` low for ``length`` cycles; ``start`` programs the registers again and starts;
+        ``write`` and ``read`` are one access of a register as soon as the bus is free.
     length : int
-        Cycles of a reset; 0 for a start.
+        Cycles of a reset; 0 for all others.
+    address, data : int
+        Byte address below 4,096 and the 32 bits of an access; 0 for all others, and the data of a read.
     """
 
     cycle: int
     action: str
     length: int = 0
+    address: int = 0
+    data: int = 0
+
+    def record(self) -> list[int | str]:
+        """What a program file says of it; the inverse is ``HostEvent(*record)``."""
+        access = [self.address, self.data] if self.action in ACCESSES else []
+        return [self.cycle, self.action, self.length, *access]
 
 
 @dataclass(frozen=True)
@@ -180,6 +193,10 @@ class Program:
                 raise ProgramError(f"A host event is {event.action!r}; it must be one of {', '.join(HOST_EVENTS)}.")
             _whole("The cycle of a host event", event.cycle, None)
             _whole("The length of a host event", event.length, None)
+            _whole("The address of a host event", event.address, REGISTER_SPACE - 1)
+            _whole("The data of a host event", event.data, WORD - 1)
+            if event.action not in ACCESSES and (event.address or event.data):
+                raise ProgramError(f"A host event {event.action!r} has no address and no data.")
         for name, result in self.results.items():
             _check_result(name, result)
         for index, name in self.names.items():
@@ -230,7 +247,7 @@ class Program:
             "segments": [[s.address, len(s.data)] for s in self.segments],
             "timing": self.timing.to_dict(),
             "cycle_limit": self.cycle_limit,
-            "host": [[e.cycle, e.action, e.length] for e in self.host],
+            "host": [event.record() for event in self.host],
             "results": {n: [r.address, r.dtype, list(r.shape), list(r.strides)] for n, r in self.results.items()},
             "names": {str(index): name for index, name in sorted(self.names.items())},
             "origin": self.origin,

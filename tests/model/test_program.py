@@ -26,7 +26,7 @@ def example():
             read_latency=7, read_bandwidth=(3, 2), shared=True, stalls=(1, 2, 3, 4, 5), errors=(ErrorRange(0, 9),)
         ),
         cycle_limit=1000,
-        host=(HostEvent(10, "reset", 3), HostEvent(20, "start")),
+        host=(HostEvent(10, "reset", 3), HostEvent(20, "start"), HostEvent(21, "write", address=20, data=1 << 31)),
         results={"out": Result(4100, "int8", (3, 4), (8, 1))},
         names={2: "ready"},
         origin="a test",
@@ -89,6 +89,8 @@ def test_impossible_values_are_refused_in_a_sentence():
         ({"segments": (Segment((1 << 64) - 1, b"ab"),)}, "segment's address"),
         ({"host": (HostEvent(1, "dance"),)}, "one of reset, start"),
         ({"host": (HostEvent(-1, "start"),)}, "cycle of a host event is -1"),
+        ({"host": (HostEvent(1, "write", 0, 4, 1 << 32),)}, "data of a host event is 4294967296"),
+        ({"host": (HostEvent(1, "start", 0, 4),)}, "no address and no data"),
         ({"results": {"x": Result(0, "int16", (), ())}}, "Result 'x'"),
         ({"results": {"x": Result(0, "int8", (1 << 20, 1 << 20), (0, 0))}}, "at most 1073741824"),
         ({"results": {"x": Result(0, "int8", (-1,), (1,))}}, "size or stride of result 'x' is -1"),

@@ -29,7 +29,7 @@ from beatmatch.isa.expression import ExpressionError, evaluate
 from beatmatch.isa.fields import BASE_REGISTERS, INSTRUCTION_BITS, SEMAPHORE_MAX, SEMAPHORES, Opcode
 from beatmatch.memory import ErrorRange, MemoryTiming, MemoryTimingError
 from beatmatch.numerics import pack_parameters
-from beatmatch.program import Base, HostEvent, Program, ProgramError, Result, Segment
+from beatmatch.program import ACCESSES, Base, HostEvent, Program, ProgramError, Result, Segment
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s;"]+|;.*|"')
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -317,8 +317,10 @@ class _Assembler:
             raise head.error(str(error)) from None
 
     def _do_host(self, head: _Token, tokens: list[_Token]) -> None:
-        cycle, action, *length = self._arguments(head, tokens, 2, 3)
-        self.host.append(HostEvent(self._number(cycle), action.text, self._number(length[0]) if length else 0))
+        access = len(tokens) > 1 and tokens[1].text in ACCESSES
+        cycle, action, *numbers = self._arguments(head, tokens, 2, 4 if access else 3)
+        length = [0] if access else []
+        self.host.append(HostEvent(self._number(cycle), action.text, *length, *map(self._number, numbers)))
         self._check(cycle, host=(self.host[-1],))
 
     def _do_result(self, head: _Token, tokens: list[_Token]) -> None:

@@ -11,7 +11,7 @@ from beatmatch.config import PRESETS, Config
 from beatmatch.isa.encode import decode, make
 from beatmatch.isa.fields import SEMAPHORES
 from beatmatch.memory import MemoryTiming
-from beatmatch.program import Base, Program
+from beatmatch.program import ACCESSES, Base, Program
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _PLAIN = re.compile(r"s\d+\Z")
@@ -42,7 +42,9 @@ def disassemble(program: Program) -> str:
         if base != Base():
             lines.append(f".base {index} {base.address:#x} {base.size}")
     for event in program.host:
-        lines.append(f".host {event.cycle} {event.action} {event.length}")
+        access = event.action in ACCESSES
+        numbers = f"{event.address:#x} {event.data:#x}" if access else f"{event.length}"
+        lines.append(f".host {event.cycle} {event.action} {numbers}")
     for name, r in program.results.items():
         shape, strides = (",".join(map(str, v)) or "()" for v in (r.shape, r.strides))
         lines.append(f".result {json.dumps(name)} {r.dtype} {r.address:#x} {shape} {strides}")
