@@ -4,24 +4,30 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from beatmatch.isa import Engine, Opcode
 from beatmatch.isa.encode import positions
 from beatmatch.isa.fields import SEMAPHORE_MAX
 from beatmatch.memory import DECERR, SLVERR, ErrorRange
 from beatmatch.program import HostEvent, Program
+from tb.lockstep.dials import PLAIN
 
-CHANCE = 0.25
 RESTART = 0.3
 
 
-def disturb(rng: random.Random, program: Program, kind: str | None = None) -> Program:
-    """The program unchanged, or with one thing wrong; `kind` chooses it by name."""
+def disturb(
+    rng: random.Random,
+    program: Program,
+    kind: str | None = None,
+    chance: float = PLAIN.errors,
+    kinds: Sequence[str] | None = None,
+) -> Program:
+    """The program unchanged, or with one thing wrong: `kind` by name, or with a chance one of `kinds` (of all)."""
     if kind is None:
-        if rng.random() >= CHANCE:
+        if rng.random() >= chance:
             return program
-        kind = rng.choice(tuple(KINDS))
+        kind = rng.choice(tuple(kinds or KINDS))
     changed = KINDS[kind](rng, program)
     if rng.random() < RESTART and not changed.host:
         changed = changed.replace(host=(HostEvent(rng.randint(400, 1500), "start"),))

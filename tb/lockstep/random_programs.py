@@ -18,20 +18,12 @@ from beatmatch.program import Base, HostEvent, Program, Segment
 from beatmatch.sequence import Halt, Hooks, Sequencer
 from tb.lockstep import random_errors
 from tb.lockstep import random_instructions as draw
+from tb.lockstep.dials import PLAIN, Dials
 from tb.lockstep.random_instructions import Region, Regions, Window
 from tb.lockstep.schedule import Schedule
 from tb.lockstep.streams import derive, small, stream
 
 ATTEMPTS = 100
-OPCODES = (
-    (Opcode.LOAD, 4),
-    (Opcode.MATMUL, 5),
-    (Opcode.REQUANT, 3),
-    (Opcode.ADD, 2),
-    (Opcode.MAXPOOL, 1),
-    (Opcode.AVGPOOL, 1),
-    (Opcode.STORE, 3),
-)
 BUFFERS = (
     (Opcode.LOAD, Opcode.MATMUL),
     (Opcode.LOAD, Opcode.REQUANT),
@@ -44,12 +36,14 @@ BUFFERS = (
 """Producer and consumer of a double buffer."""
 
 
-def generate(seed: int, config: Config) -> Program:
+def generate(seed: int, config: Config, dials: Dials = PLAIN) -> Program:
     """The program of a seed for a configuration, legal up to the error that it may be made to run into."""
     for attempt in range(ATTEMPTS):
-        program = _Writer(derive(seed, attempt), config).program(seed)
+        program = _Writer(derive(seed, attempt), config, dials).program(seed)
         if finishes(program):
-            return random_errors.disturb(stream(seed, "errors"), program)
+            return random_errors.disturb(
+                stream(seed, "errors"), program, chance=dials.errors, kinds=dials.error_kinds or None
+            )
     raise RuntimeError(f"No program that finishes was found for seed {seed}.")
 
 
@@ -62,7 +56,7 @@ def finishes(program: Program) -> bool:
     return True
 
 
-def memory_timing(rng: random.Random, config: Config) -> MemoryTiming:
+def memory_timing(rng: random.Random, config: Config, dials: Dials = PLAIN) -> MemoryTiming:
     """From an ideal memory to a slow one that hesitates on every channel."""
     beat = config.mem_bytes
 
@@ -71,11 +65,11 @@ def memory_timing(rng: random.Random, config: Config) -> MemoryTiming:
 
     shared = rng.random() < 0.2
     read = rate() or ((beat, 1) if shared else None)
-    hesitant = rng.random() < 0.6
+    hesitant = rng.random() < dials.hesitant
     reads, writes = (rng.choice((1, 2, 4, 256)) for _ in range(2))
 
     def latency(held: int) -> int:  # a row of a tile is at least one burst: few bursts at a time must be short ones
-        return small(rng, min(200, 25 * min(held, config.outstanding)))
+        return small(rng, min(dials.most_latency, 25 * min(held, config.outstanding)))
 
     return MemoryTiming(
         read_latency=latency(reads),
@@ -83,7 +77,7 @@ def memory_timing(rng: random.Random, config: Config) -> MemoryTiming:
         read_bandwidth=read,
         write_bandwidth=None if shared else rate(),
         shared=shared,
-        stalls=tuple(rng.choice((0, 0, rng.randint(0, 160))) if hesitant else 0 for _ in range(5)),
+        stalls=tuple(rng.choice((0, 0, rng.randint(0, dials.most_stall))) if hesitant else 0 for _ in range(5)),
         seed=rng.getrandbits(63),
         max_reads=reads,
         max_writes=writes,
@@ -93,8 +87,9 @@ def memory_timing(rng: random.Random, config: Config) -> MemoryTiming:
 class _Writer:
     """Draws one program; each part has its own stream of random numbers."""
 
-    def __init__(self, seed: int, config: Config) -> None:
+    def __init__(self, seed: int, config: Config, dials: Dials) -> None:
         self.config = config
+        self.dials = dials
         self.seed = seed
         self.rng = stream(seed, "body")
         self.schedule = Schedule(stream(seed, "semaphores"))
@@ -160,17 +155,18 @@ class _Writer:
 
     def program(self, seed: int) -> Program:
         """The whole program."""
-        timing = memory_timing(stream(self.seed, "timing"), self.config)
+        dials = self.dials
+        timing = memory_timing(stream(self.seed, "timing"), self.config, dials)
         slow = timing.read_latency + timing.write_latency > 80
         self._prologue()
-        for _ in range(self.rng.randint(4, 9 if slow else 22)):
+        for _ in range(self.rng.randint(*(dials.slow_parts if slow else dials.parts))):
             choice = self.rng.random()
-            if choice < 0.15:
+            if choice < dials.double_buffer:
                 self._double_buffer()
-            elif choice < 0.22:
+            elif choice < dials.double_buffer + dials.short_matmuls:
                 self._one_row_after_the_other()
             else:
-                names, chances = zip(*OPCODES, strict=True)
+                names, chances = zip(*dials.opcodes, strict=True)
                 self._emit(self.rng.choices(names, chances)[0])
         return Program(
             config=self.config,
@@ -180,8 +176,8 @@ class _Writer:
             address=self.address,
             segments=self.segments,
             timing=timing,
-            host=_host_events(stream(self.seed, "host")),
-            origin=f"tb.lockstep.random_programs seed {seed}",
+            host=_host_events(stream(self.seed, "host"), dials),
+            origin=f"tb.lockstep.random_programs seed {seed}{dials.turned()}",
             seed=seed,
         )
 
@@ -261,12 +257,12 @@ class _Writer:
         self.schedule.hand_over(pairs)
 
 
-def _host_events(rng: random.Random) -> tuple[HostEvent, ...]:
+def _host_events(rng: random.Random, dials: Dials) -> tuple[HostEvent, ...]:
     """Resets in mid-run with a new start, and starts at any time (ignored while the core is busy)."""
     choice = rng.random()
-    if choice < 0.12:
+    if choice < dials.resets:
         cycle, length = small(rng, 1500), rng.randint(1, 5)
         return (HostEvent(cycle, "reset", length), HostEvent(cycle + length + rng.randint(0, 40), "start"))
-    if choice < 0.2:
+    if choice < dials.resets + dials.starts:
         return (HostEvent(small(rng, 2500), "start"),)
     return ()

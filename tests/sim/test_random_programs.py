@@ -9,9 +9,11 @@ from beatmatch import functional
 from beatmatch.isa import Error, Opcode
 from beatmatch.program import Program
 from tb.lockstep import random_config, random_errors, random_programs
+from tb.lockstep.dials import DialError, Dials
 from tb.lockstep.streams import derive, stream
 
 PROGRAMS = 120
+CONFIG = random_config.generate(11, 0)
 
 
 def program(index, seed=11):
@@ -59,7 +61,7 @@ def test_every_disturbance_changes_a_program(kind):
     codes = Counter()
     for index in range(12):
         config = random_config.generate(5, index)
-        plain = random_programs._Writer(derive(5, index), config).program(index)
+        plain = random_programs.generate(derive(5, index), config, Dials(errors=0))
         changed = random_errors.disturb(stream(5, index), plain, kind)
         assert changed.to_bytes() != plain.to_bytes()
         codes[functional.run(changed).error] += 1
@@ -73,3 +75,39 @@ def test_configurations_cover_shapes_banks_and_widths():
     assert {config.mem_bits for config in configs} == set(random_config.MEMORY_BITS)
     assert len({config.digest() for config in configs}) == 30
     assert configs == [random_config.generate(1, index) for index in range(30)]
+
+
+def dialled(**dials):
+    return [random_programs.generate(derive(2, index), CONFIG, Dials(**dials)) for index in range(30)]
+
+
+def test_dials_turn_what_programs_hold():
+    stores = dialled(opcodes=((Opcode.STORE, 1),), double_buffer=0, short_matmuls=0, errors=0)
+    assert {item.opcode for program in stores for item in program.decoded()[3:]} == {Opcode.STORE}
+    assert all("disturbed: bus" in program.origin for program in dialled(errors=1, error_kinds=("bus",)))
+    assert not any(program.host for program in dialled(errors=0, resets=0, starts=0))
+    assert all(program.host[0].action == "reset" for program in dialled(errors=0, resets=1, starts=0))
+    assert not any(any(program.timing.stalls) for program in dialled(hesitant=0))
+    assert max(program.timing.read_latency for program in dialled(most_latency=3)) <= 3
+    assert max(max(program.timing.stalls) for program in dialled(hesitant=1, most_stall=9)) in range(1, 10)
+    assert all(len(program.instructions) < 12 for program in dialled(parts=(1, 1), slow_parts=(1, 1), errors=0))
+
+
+def test_turned_dials_are_named_by_the_program():
+    assert dialled()[0].origin.startswith("tb.lockstep.random_programs seed")
+    assert "dials" not in dialled()[0].origin
+    assert "dials hesitant=0.25" in dialled(hesitant=0.25)[0].origin
+
+
+@pytest.mark.parametrize(
+    ("dials", "message"),
+    [
+        ({"errors": 1.5}, "errors stands at 1.5"),
+        ({"most_stall": 256}, "most_stall stands at 256"),
+        ({"parts": (5, 4)}, "parts stands at 5 to 4"),
+        ({"opcodes": ((Opcode.LOAD, 0),)}, "opcodes needs weights"),
+    ],
+)
+def test_a_dial_outside_its_range_is_refused(dials, message):
+    with pytest.raises(DialError, match=message):
+        Dials(**dials)
