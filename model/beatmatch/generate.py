@@ -123,7 +123,7 @@ def _table(layout, skip: int = 0) -> list[str]:
 
 
 def _csr(name: str):
-    """A generator of `beatmatch.generate_csr`, imported only when called: it needs systemrdl-compiler."""
+    """A generator of `beatmatch.generate_csr`, imported only when called: it needs a SystemRDL compiler."""
 
     def build() -> str:
         from beatmatch import generate_csr
@@ -139,6 +139,7 @@ OUTPUTS = {
     "rtl/host/bm_csr_pkg.sv": _csr("package"),
     "model/beatmatch/csr.py": _csr("python_module"),
     "docs/csr_tables.md": _csr("tables"),
+    "tb/uvm/bm_csr_model.py": _csr("uvm_model"),
     "tb/lockstep/bm_stimulus.svh": sv_include,
 }
 """Path from the repository root, and the function that gives its text."""

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `beatmatch.generate` writes from ``rtl/host/bm_csr.rdl``; the only module that needs systemrdl-compiler."""
+"""What `beatmatch.generate` writes from ``rtl/host/bm_csr.rdl``; the only module that needs a SystemRDL compiler."""
 
 from __future__ import annotations
 
+import tempfile
 from functools import cache
 from pathlib import Path
 
+from peakrdl_pyuvm.exporter import PyUVMExporter
 from systemrdl import RDLCompiler
-from systemrdl.node import RegNode
+from systemrdl.node import AddrmapNode, RegNode
 
 SOURCE = "rtl/host/bm_csr.rdl"
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,11 +17,16 @@ ORIGIN = f"Generated from {SOURCE} by `make generate`; do not edit."
 
 
 @cache
-def registers() -> tuple[RegNode, ...]:
-    """The registers in address order, arrays as one node."""
+def register_map() -> AddrmapNode:
+    """The declaration, elaborated."""
     compiler = RDLCompiler()
     compiler.compile_file(str(ROOT / SOURCE))
-    return tuple(node for node in compiler.elaborate().top.children() if isinstance(node, RegNode))
+    return compiler.elaborate().top
+
+
+def registers() -> tuple[RegNode, ...]:
+    """The registers in address order, arrays as one node."""
+    return tuple(node for node in register_map().children() if isinstance(node, RegNode))
 
 
 def _place(node: RegNode) -> tuple[int, int, int]:
@@ -166,3 +173,13 @@ def tables() -> str:
         for field in node.fields():
             lines.append(f"| | | | {field.high}:{field.low} | `{field.inst_name}` | {field.get_property('desc')} |")
     return "\n".join(lines) + "\n"
+
+
+def uvm_model() -> str:
+    """The register model of the pyuvm environment, as PeakRDL exports it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "registers.py"
+        PyUVMExporter().export(register_map(), str(path))
+        lines = [line.rstrip() for line in path.read_text().splitlines()]
+    head = [f"# {ORIGIN}", "# SPDX-License-Identifier: Apache-2.0"]
+    return "\n".join(head + lines).rstrip() + "\n"
