@@ -20,6 +20,8 @@ def sync_of(instruction: Instruction) -> int:
 
 
 def signals_of(instruction: Instruction) -> int:
-    """The 12 bits of an instruction's signals: {sig1_id, sig1_en, sig0_id, sig0_en}."""
+    """The 12 bits of an instruction's signals: {sig1_id, sig1_en, sig0_id, sig0_en}; 0 where it gives none."""
     f = instruction.fields
-    return f["sig0_en"] | f["sig0_id"] << 1 | f["sig1_en"] << 6 | f["sig1_id"] << 7
+    first = 1 | f["sig0_id"] << 1 if f["sig0_en"] else 0
+    second = 1 | f["sig1_id"] << 1 if f["sig1_en"] else 0
+    return first | second << 6
