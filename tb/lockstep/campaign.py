@@ -17,6 +17,7 @@ from typing import Any
 
 from beatmatch.config import Config
 from tb.lockstep import random_config, runner
+from tb.lockstep.evidence import evidence
 from tb.lockstep.job import Item, Result
 from tb.lockstep.streams import derive
 
@@ -66,7 +67,7 @@ class Summary:
             "transport_seconds": round(sum(result.transport_seconds for result in self.results), 3),
             "cycles_per_second": round(total["cycles"] / running) if running else 0,
             "trace_sha256": self.sha256(),
-            "configurations": [batch.config.to_dict() | {"programs": len(batch.items)} for batch in self.batches],
+            **evidence(self.results, {item.index: batch.config for batch in self.batches for item in batch.items}),
             "failures": self.failures,
         }
 

@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from beatmatch.config import Config, ConfigError, preset
+from beatmatch.commands.common import CONFIG_HELP, parse_config
+from beatmatch.config import Config, ConfigError
 from beatmatch.program import Program, ProgramError
 from tb.lockstep import campaign, failure
 from tb.lockstep.campaign import Batch, Summary
@@ -54,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument("--sim", choices=tuple(CONFIGS), default=os.environ.get("SIM") or "verilator")
     result.add_argument("--configs", type=int, metavar="K", help="random configurations (verilator 6, icarus 30)")
-    result.add_argument("--config", help="a preset for all programs instead of random configurations")
+    result.add_argument("--config", help=f"one configuration for all programs instead of random ones: {CONFIG_HELP}")
     result.add_argument("--json", type=Path, metavar="FILE", help="write the summary here")
     result.add_argument(
         "--jobs", type=int, default=min(2, os.cpu_count() or 1), help="simulator processes at a time (2)"
@@ -102,7 +103,7 @@ def _batches(arguments: argparse.Namespace) -> list[Batch]:
         value = getattr(arguments, name)
         if value is not None and value < 1:
             raise ValueError(f"--{name} is {value}; it must be 1 or more.")
-    config: Config | None = preset(arguments.config) if arguments.config else None
+    config: Config | None = parse_config(arguments.config) if arguments.config else None
     if arguments.program is not None:
         program = Program.load(arguments.program)
         source = {"file": str(arguments.program.resolve())}

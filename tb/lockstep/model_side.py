@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from beatmatch.config import Config
+from beatmatch.features import features
+from beatmatch.isa.fields import Error
 from beatmatch.machine import SteppedMachine
 from beatmatch.program import Program
 from tb.lockstep import random_programs
@@ -33,6 +35,11 @@ class ModelSide:
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Stimulus rows and records to the end of the program."""
         return self.machine.blocks(LIMIT)
+
+    def notes(self) -> dict[str, Any]:
+        """Features and sizes of the program, for the fidelity record."""
+        found = features(self.machine.program, Error(self.machine.frontend.error_code))
+        return {"flags": sorted(found.flags), "sizes": found.sizes}
 
 
 def make(source: dict[str, Any], config: Config) -> ModelSide:
