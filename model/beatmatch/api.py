@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beatmatch import functional
+from beatmatch import fidelity, functional
 from beatmatch.compiler import CompileError, Requant, compile_conv2d, compile_gemm
 from beatmatch.compiler.conv import output_size
 from beatmatch.config import Config
@@ -44,8 +44,11 @@ class Run:
         Some accumulator sum left the signed 32-bit range.
     error : Error
         NONE, or what stopped the machine; ``engine`` and ``seq`` say where, ``text`` in a sentence.
+    standing : Fidelity or None
+        What the numbers are worth, with the reason; None on the functional tier.
     fidelity : str
-        ``exact``: values and cycles are those of the RTL; ``values``: untimed.
+        ``exact``: the RTL has been found equal here, in every cycle; ``unproven``: stepped clock by clock, but outside
+        of what has been in lockstep; ``values``: untimed.
     """
 
     values: dict[str, np.ndarray]
@@ -58,11 +61,17 @@ class Run:
     engine: Engine = Engine.FRONTEND
     seq: int = 0
     text: str = ""
+    standing: fidelity.Fidelity | None = None
 
     @property
     def fidelity(self) -> str:
         """What the numbers are worth."""
-        return "exact" if self.tier == "stepped" else "values"
+        return self.standing.label if self.standing else fidelity.UNTIMED
+
+    @property
+    def reason(self) -> str:
+        """Why they are worth that, in a sentence."""
+        return self.standing.reason if self.standing else "The functional tier has values and no time."
 
 
 class MachineError(RuntimeError):
@@ -114,7 +123,7 @@ class Machine:
             text = f"{result.error.name} from {result.error_engine.name.lower()}, instruction {result.error_seq}."
         return Run(
             result.values, tier, result.cycles, result.accounting, result.events, result.overflow, result.error,
-            result.error_engine, result.error_seq, text,
+            result.error_engine, result.error_seq, text, fidelity.of(program.config, program, result.error),
         )  # fmt: skip
 
 
@@ -205,6 +214,8 @@ def _strips(x, w, config, stride, pads, middle, height, tier, timing, progress, 
     upper, lower = runs
     lower.values = {"out": np.concatenate([upper.values["out"], lower.values["out"]], axis=1)}
     lower.overflow |= upper.overflow
+    if upper.standing and not upper.standing.exact:
+        lower.standing = upper.standing
     if lower.cycles is not None:
         lower.cycles += upper.cycles
     return lower

@@ -3,11 +3,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from beatmatch.config import Config
 from tb.lockstep.job import Result
+from tb.toolchain import ROOT
+
+SOURCES = ("rtl/**/*.sv", "rtl/**/*.svh", "rtl/sources.f", "model/beatmatch/**/*.py", "tb/lockstep/*", "tb/sim.py")
+ASIDE = ("commands/", "report/", "compiler/", "fast/", "api.py", "cli.py", "fidelity.py", "generate", "__init__.py")
+"""Parts of the model that the stepped machine does not stand on: a change there leaves what has been shown true."""
+
+
+@cache
+def fingerprint() -> str:
+    """Sixteen hex digits that name the RTL, the stepped model and the lockstep run: what a run is evidence about."""
+    paths = {path for pattern in SOURCES for path in ROOT.glob(pattern) if path.is_file()}
+    return name_files(path for path in paths if not _aside(path))
+
+
+def _aside(path: Path) -> bool:
+    model = ROOT / "model" / "beatmatch"
+    return path.is_relative_to(model) and str(path.relative_to(model)).startswith(ASIDE)
+
+
+def name_files(paths: Iterable[Path]) -> str:
+    """Sixteen hex digits over names and contents of files."""
+    state = hashlib.sha256()
+    for path in sorted(paths):
+        state.update(f"{path.relative_to(ROOT)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return state.hexdigest()[:16]
 
 
 def evidence(results: Sequence[Result], configs: dict[int, Config]) -> dict[str, Any]:
@@ -22,8 +50,8 @@ def evidence(results: Sequence[Result], configs: dict[int, Config]) -> dict[str,
     Returns
     -------
     dict
-        ``configurations``: rows {digest, config, programs, cycles, mismatches}; ``features``: name to {programs,
-        cycles}; ``ranges``: size to [least, greatest]. Features and ranges are those of programs that agreed.
+        ``fingerprint``; ``configurations``: rows {digest, config, programs, cycles, mismatches}; ``features``: name to
+        {programs, cycles}; ``ranges``: size to [least, greatest]. The last two are of programs that agreed.
     """
     rows: dict[str, dict[str, Any]] = {}
     features: dict[str, dict[str, int]] = {}
@@ -47,6 +75,7 @@ def evidence(results: Sequence[Result], configs: dict[int, Config]) -> dict[str,
             low, high = ranges.get(name, (value, value))
             ranges[name] = [min(low, value), max(high, value)]
     return {
+        "fingerprint": fingerprint(),
         "configurations": list(rows.values()),
         "features": dict(sorted(features.items())),
         "ranges": dict(sorted(ranges.items())),

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from beatmatch.commands.common import CONFIG_HELP, parse_config
 from beatmatch.config import ConfigError
-from tb.regress import regression, screen
+from tb.regress import fidelity, regression, screen
 from tb.regress.plan import SIMS, VOLUMES, parse_seeds
 from tb.regress.pools import ClusterError
 from tb.regress.regression import Options
+from tb.regress.store import PARTS
 from tb.toolchain import ToolError
 
 EXAMPLES = """examples:
@@ -56,6 +57,11 @@ def parser() -> argparse.ArgumentParser:
         sub.add_argument("--shrink", action="store_true", help="shrink the first failing program of each bucket")
         sub.add_argument("--cluster", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
         sub.set_defaults(handler=_regress)
+
+    text = "merge runs without a difference into the record of what is lockstep-proven"
+    sub = commands.add_parser("fidelity", help=text, description=text + ".")
+    sub.add_argument("files", nargs="*", type=Path, help="figures of lockstep runs (default: the regressions' parts)")
+    sub.set_defaults(handler=_fidelity)
     return result
 
 
@@ -85,6 +91,12 @@ def _regress(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     if arguments.json:
         arguments.json.write_text(json.dumps({part["sim"]: part for part in parts}, indent=1) + "\n")
     return 1 if found else 0
+
+
+def _fidelity(arguments: argparse.Namespace, _: Sequence[str]) -> int:
+    for sentence in fidelity.update(arguments.files, PARTS):
+        print(sentence)
+    return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:

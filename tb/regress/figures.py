@@ -12,7 +12,7 @@ from tb.lockstep.campaign import Batch
 from tb.lockstep.evidence import evidence
 from tb.regress.failures import Failure, buckets
 from tb.regress.plan import VOLUMES
-from tb.regress.store import Store, fingerprint
+from tb.regress.store import Store
 
 SLOWEST = 10
 Hashes = dict[tuple[str, str], str]
@@ -36,7 +36,6 @@ def figures(
         "kind": kind,
         "sim": sim,
         "seed": seeds[0] if len(seeds) == 1 else list(seeds),
-        "fingerprint": fingerprint(),
         "planned": len(configs),
         "programs": len(results),
         "configs": len({configs[result.index].digest() for result in results}),

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tb.lockstep.evidence import fingerprint, name_files
 from tb.lockstep.job import Result
 from tb.toolchain import ROOT, SIM_BUILD
 
@@ -18,19 +18,14 @@ PARTS = REPORT / "parts"
 RUNS = REPORT / "runs"
 HISTORY = REPORT / "history.jsonl"
 
-SOURCES = ("rtl/**/*.sv", "rtl/**/*.svh", "rtl/sources.f", "model/beatmatch/**/*.py", "tb/lockstep/*", "tb/sim.py")
-GENERATORS = ("tb/regress/workloads.py", "tb/regress/plan.py")
+GENERATORS = ("tb/regress/workloads.py", "tb/regress/plan.py", "model/beatmatch/compiler/*.py")
 
 
 @cache
-def fingerprint() -> str:
-    """Sixteen hex digits that name the RTL, the model and what draws programs: equal ones have equal results."""
-    state = hashlib.sha256()
-    for pattern in (*SOURCES, *GENERATORS):
-        for path in sorted(path for path in ROOT.glob(pattern) if path.is_file()):
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-            state.update(f"{path.relative_to(ROOT)} {content}\n".encode())
-    return state.hexdigest()[:16]
+def identity() -> dict[str, str]:
+    """What the results of a plan depend on: the sides that are compared, and what draws the programs."""
+    paths = (path for pattern in GENERATORS for path in ROOT.glob(pattern))
+    return {"fingerprint": fingerprint(), "generators": name_files(paths)}
 
 
 class Store:
@@ -51,7 +46,7 @@ class Store:
         self.crashes: dict[int, dict[str, str]] = {}
         self.seconds = 0.0
         self.build_seconds = 0.0
-        header = {**header, "fingerprint": fingerprint()}
+        header = {**header, **identity()}
         path.parent.mkdir(parents=True, exist_ok=True)
         self.resumed = resume and path.exists() and self._read(header)
         if not self.resumed:
@@ -61,7 +56,7 @@ class Store:
     def read(cls, path: Path, header: dict[str, Any]) -> Store | None:
         """The results of an earlier run with this header and the same sources; None if there is no such run."""
         first = path.read_text().partition("\n")[0] if path.exists() else ""
-        if not first or json.loads(first) != {**header, "fingerprint": fingerprint()}:
+        if not first or json.loads(first) != {**header, **identity()}:
             return None
         return cls(path, header, resume=True)
 

@@ -26,6 +26,7 @@ from beatmatch.compiler.conv import output_size
 from beatmatch.compiler.options import PAD, window
 from beatmatch.compiler.requant import fitting_requant
 from beatmatch.config import Config
+from beatmatch.fidelity import UNPROVEN
 from beatmatch.numerics import requantise
 from beatmatch.oracle import conv2d as exact_conv2d
 
@@ -167,6 +168,7 @@ def _report(arguments, config: Config, run: Run, expected: np.ndarray, bound: in
         "config": config.to_dict(),
         "tier": run.tier,
         "fidelity": run.fidelity,
+        "reason": run.reason,
         "cycles": run.cycles,
         "bound": bound,
         "ratio": run.cycles / bound if run.cycles else None,
@@ -181,6 +183,8 @@ def _report(arguments, config: Config, run: Run, expected: np.ndarray, bound: in
         out.print(f"{title} on {config.name} ({config.rows}x{config.cols}, {config.mem_bits} bit)", markup=False)
         if run.cycles:
             out.print(f"{run.cycles:,} cycles, {run.cycles / bound:.3f} x the bound of {bound:,} ({run.fidelity})")
+            if run.fidelity == UNPROVEN:
+                out.print(f"unproven: {run.reason}", markup=False)
             out.print(accounting_table(run.accounting))
         out.print(f"{mismatches} of {expected.size:,} values differ from numpy")
     if mismatches:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
+from beatmatch import fidelity
 from beatmatch.api import Machine
 from beatmatch.checker import check
 from beatmatch.commands.common import (
@@ -111,12 +112,18 @@ def _config(arguments: argparse.Namespace) -> int:
         else:
             print(f"beatmatch: {error}", file=sys.stderr)
         return PROBLEM
+    standing = fidelity.of(config)
     if arguments.json:
         record = config.to_dict() | {"digest": config.digest()}
+        record |= {"fidelity": standing.label, "reason": standing.reason, "proof": fidelity.proof(config)}
         write_json(record if arguments.action == "show" else {"legal": True, **record}, arguments.json)
         return 0
     if arguments.action == "check":
-        console().print(f"{arguments.config} is legal ({config.rows}x{config.cols}, digest {config.digest()}).")
+        out = console()
+        out.print(f"{arguments.config} is legal ({config.rows}x{config.cols}, digest {config.digest()}).", markup=False)
+        out.print(f"fidelity: {standing.label}. {standing.reason}", markup=False)
+        if not standing.exact:
+            out.print(f"to prove it, in a checkout: {fidelity.proof(config)}", markup=False)
         return 0
     table = Table("field", "value")
     for name, value in config.to_dict().items():
@@ -168,6 +175,7 @@ def _run(arguments: argparse.Namespace) -> int:
         "program": arguments.program,
         "tier": run.tier,
         "fidelity": run.fidelity,
+        "reason": run.reason,
         "cycles": run.cycles,
         "error": run.error.name,
         "text": run.text,
@@ -183,6 +191,8 @@ def _run(arguments: argparse.Namespace) -> int:
         out = console()
         if run.cycles is not None:
             out.print(f"{run.cycles:,} cycles (fidelity: {run.fidelity})")
+            if run.fidelity == fidelity.UNPROVEN:
+                out.print(f"unproven: {run.reason}", markup=False)
             out.print(accounting_table(run.accounting))
         for name, value in run.values.items():
             shown = " ".join(map(str, value.reshape(-1)[:SHOWN].tolist()))
