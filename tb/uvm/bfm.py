@@ -260,4 +260,3 @@ def _events(item: ResetItem | RegisterItem, cycle: int) -> list[HostEvent]:
     if item.start_after is not None:
         events.append(HostEvent(cycle + item.length + item.start_after, "start"))
     return events
-

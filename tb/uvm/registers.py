@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The register model (generated from the SystemRDL declaration), its adapter, and the check of every register access."""
+"""The register model, generated from the SystemRDL declaration: its adapter, and the check of every access."""
 
 from __future__ import annotations
 
@@ -41,8 +41,15 @@ def register_model(config: Config) -> bm_csr:
             getattr(getattr(block, name), field).set_reset(getattr(config, size))
     block.lock_model()
     block.get_default_map().set_auto_predict(False)  # the monitor sees what really happened
-    block.reset()
+    reset(block)
     return block
+
+
+def reset(block: bm_csr) -> None:
+    """Every field at its reset value. (`uvm_reg_block.reset` would also break the locks of accesses under way.)"""
+    for register in block.get_registers():
+        for field in register.get_fields():
+            field.reset()
 
 
 class RegisterAdapter(uvm_reg_adapter):
@@ -84,7 +91,7 @@ class RegisterChecker(uvm_subscriber):
 
     def reset(self) -> None:
         """The core was reset."""
-        self.block.reset()
+        reset(self.block)
         self._started = False
 
     def write(self, item: RegisterItem) -> None:
@@ -92,7 +99,8 @@ class RegisterChecker(uvm_subscriber):
         place = self._places.get(item.address & ~3)
         wanted = OKAY if place else SLVERR
         if item.response != wanted:
-            raise RegisterError(f"{item}: there {'is' if place else 'is no'} register, so the response must be {wanted}.")
+            what = "a register" if place else "no register"
+            raise RegisterError(f"{item}: there is {what} at this address, so the response must be {wanted}.")
         self.errors += place is None
         if item.write:
             self.writes += 1

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Virtual sequences: the base with one call per agent, random programs, and mixes."""
+"""Virtual sequences: the base with one call per agent, random programs, directed programs, and a mix of everything."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from pyuvm import uvm_sequence
+from pyuvm import uvm_reg_block, uvm_sequence
 
 from beatmatch.config import Config
 from beatmatch.memory import MemoryTiming
 from beatmatch.program import Program
 from tb.lockstep import random_programs
 from tb.lockstep.dials import PLAIN, Dials
-from tb.lockstep.streams import derive
+from tb.lockstep.streams import derive, stream
+from tb.uvm import directed
 from tb.uvm.items import MemoryItem, ProgramItem, RegisterItem, ResetItem, When
 
 
@@ -25,35 +26,45 @@ class CoreSequence(uvm_sequence):
         return self.sequencer.cdb_get("JOB").configuration()
 
     @property
-    def registers(self):
-        """The register model."""
+    def registers(self) -> uvm_reg_block:
+        """The register model; its accesses go through the CSR agent, while no program runs."""
         return self.sequencer.registers
-
-    async def _send(self, sequencer, item) -> None:
-        await sequencer.start_item(item)
-        await sequencer.finish_item(item)
 
     async def run(self, program: Program) -> ProgramItem:
         """Play a program on model and RTL; returns when the host has read its results."""
-        item = ProgramItem(program)
-        await self._send(self.sequencer.command, item)
-        return item
+        return await _send(self.sequencer.command, ProgramItem(program))
 
     async def memory(self, timing: MemoryTiming | None) -> None:
         """Change the memory of the programs to come; None is each program's own."""
-        await self._send(self.sequencer.memory, MemoryItem(timing))
+        await _send(self.sequencer.memory, MemoryItem(timing))
 
     async def reset(self, when: When | int, **options) -> None:
         """Plan a reset in the next program; options as `ResetItem`."""
-        await self._send(self.sequencer.reset, ResetItem(when, **options))
+        await _send(self.sequencer.reset, ResetItem(when, **options))
 
-    async def access(
-        self, address: int, data: int | None = None, when: When | int | None = None
-    ) -> RegisterItem:  # fmt: skip
-        """Write (with data) or read a register by its address: now, or with `when` during the next program."""
-        item = RegisterItem(address, data, when=when)
-        await self._send(self.sequencer.csr, item)
-        return item
+    async def access(self, address: int, data: int | None = None, when: When | int | None = None) -> RegisterItem:
+        """Write (with data) or read 32 bits at an address: now, or with `when` during the next program."""
+        return await _send(self.sequencer.csr, RegisterItem(address, data, when=when))
+
+
+async def _send(sequencer, item):
+    """Hand an item to an agent, and wait until it is done."""
+    await sequencer.start_item(item)
+    await sequencer.finish_item(item)
+    return item
+
+
+class Programs(CoreSequence):
+    """Given programs, one after the other."""
+
+    def __init__(self, programs: Iterable[Program], name: str = "programs") -> None:
+        super().__init__(name)
+        self.programs = programs
+
+    async def body(self) -> None:
+        """Play them."""
+        for program in self.programs:
+            await self.run(program)
 
 
 class RandomPrograms(CoreSequence):
@@ -69,14 +80,66 @@ class RandomPrograms(CoreSequence):
             await self.run(random_programs.generate(derive(self.seed, index), self.config, self.dials))
 
 
-class Programs(CoreSequence):
-    """Given programs, one after the other."""
+class ResetInStates(CoreSequence):
+    """A reset of random length right behind an event of each of the given slots, then the program again."""
 
-    def __init__(self, programs: Iterable[Program], name: str = "programs") -> None:
+    def __init__(self, seed: int, slots: Iterable[str], name: str = "reset_in_states") -> None:
         super().__init__(name)
-        self.programs = programs
+        self.seed, self.slots = seed, slots
 
     async def body(self) -> None:
-        """Play them."""
-        for program in self.programs:
-            await self.run(program)
+        """One run per state."""
+        for slot in self.slots:
+            rng = stream(self.seed, slot)
+            passes = slot in ("vector.sp_read", "vector.param_read")
+            make = directed.vector_passes if passes else directed.weights_from_scratchpad
+            await self.reset(
+                When(slot, delay=rng.randint(0, 2)), length=rng.randint(1, 3), start_after=rng.randint(0, 9)
+            )
+            await self.run(make(self.config, rng.getrandbits(31)))
+
+
+class Memories(CoreSequence):
+    """The same program with given memories: timings, or functions of the program that make one."""
+
+    def __init__(
+        self,
+        program: Program,
+        timings: Iterable[MemoryTiming | Callable[[Program], MemoryTiming]],
+        name: str = "memories",
+    ) -> None:
+        super().__init__(name)
+        self.program, self.timings = program, timings
+
+    async def body(self) -> None:
+        """One run per memory; afterwards every program has its own again."""
+        for timing in self.timings:
+            await self.memory(timing(self.program) if callable(timing) else timing)
+            await self.run(self.program)
+        await self.memory(None)
+
+
+class Mix(CoreSequence):
+    """Everything in random order: random and directed programs, other memories, resets, register accesses."""
+
+    def __init__(self, seed: int, count: int, dials: Dials = PLAIN, name: str = "mix") -> None:
+        super().__init__(name)
+        self.seed, self.count, self.dials = seed, count, dials
+
+    async def body(self) -> None:
+        """Each round draws what surrounds its program."""
+        for index in range(self.count):
+            rng = stream(self.seed, index)
+            own = rng.random() < 0.5
+            await self.memory(None if own else random_programs.memory_timing(rng, self.config, self.dials))
+            if rng.random() < 0.3:
+                await self.reset(rng.randint(100, 900), length=rng.randint(1, 4), start_after=rng.randint(0, 20))
+            if rng.random() < 0.3:
+                await self.access(4 * rng.randint(0, 1023), rng.getrandbits(32), when=rng.randint(100, 600))
+            if rng.random() < 0.3:
+                await self.access(4 * rng.randint(0, 1023))
+            if rng.random() < 0.4:
+                await self.run(rng.choice(directed.PLAIN)(self.config, rng.getrandbits(31)))
+            else:
+                await self.run(random_programs.generate(derive(self.seed, index), self.config, self.dials))
+        await self.memory(None)
