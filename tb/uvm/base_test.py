@@ -125,7 +125,7 @@ class BaseTest(uvm_test):
             accesses=self.env.register_checker.writes + self.env.register_checker.reads,
             trace_sha256=scoreboard.trace_sha256(),
             seconds=round(time.perf_counter() - self._began, 3),
-            groups=self.env.coverage.groups(),
+            hits=[[*place, sorted(seeds)] for place, seeds in self.env.coverage.bins.seeds.items()],
         )
 
     def _complaints(self) -> list[str]:
@@ -147,7 +147,7 @@ class BaseTest(uvm_test):
         if self.instructions and not env.scoreboard.dispatched:
             found.append("No instruction was dispatched; set `instructions = False` in a test of registers alone.")
         found += self._dead_digests()
-        sampled = env.coverage.groups()
+        sampled = env.coverage.sampled()
         if not sampled:
             found.append("No coverage collector is left in the coverage subscriber.")
         for name in self.covers:
@@ -157,7 +157,7 @@ class BaseTest(uvm_test):
 
     def _dead_digests(self) -> list[str]:
         """Digests that stayed 0 although their station worked: equal on both sides, but worth nothing."""
-        sampled, live = self.env.coverage.groups(), self.env.scoreboard.live_digests
+        sampled, live = self.env.coverage.sampled(), self.env.scoreboard.live_digests
         work = {"frontend.queues": "frontend.dispatch", "matmul.array": "matmul.row"}
         work |= {f"{engine}.state": f"{engine}.retire" for engine in ("load", "weights", "matmul", "vector", "store")}
         return [
