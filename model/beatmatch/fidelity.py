@@ -153,10 +153,11 @@ def of(config: Config, program: Program | None = None, error: Error = Error.NONE
     return standing if found.exact else found
 
 
-def proof(config: Config) -> str:
-    """The command that runs a configuration in lockstep and adds it to the record."""
-    sizes = {key: value for key, value in config.to_dict().items() if key != "name"}
-    is_preset = PRESETS.get(config.name) == config
-    text = config.name if is_preset else ",".join(f"{key}={value}" for key, value in sizes.items())
+def proof(config: Config, text: str | None = None) -> str:
+    """The command that runs a configuration in lockstep and adds it to the record; `text` is how the user named it."""
+    if text is None:
+        sizes = {key: value for key, value in config.to_dict().items() if key != "name"}
+        is_preset = PRESETS.get(config.name) == config
+        text = config.name if is_preset else ",".join(f"{key}={value}" for key, value in sizes.items())
     run = f"beatmatch lockstep --random 100 --config {text} --json proof.json"
     return f"{run} && python -m tb.regress fidelity proof.json"

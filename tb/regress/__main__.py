@@ -7,16 +7,18 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from beatmatch.commands.common import CONFIG_HELP, parse_config
 from beatmatch.config import ConfigError
-from tb.regress import fidelity, regression, screen
+from tb.coverage.groups import GROUPS
+from tb.regress import fidelity, regression, reruns, screen, signoff, testplan
 from tb.regress.plan import SIMS, VOLUMES, parse_seeds
 from tb.regress.pools import ClusterError
 from tb.regress.regression import Options
-from tb.regress.store import PARTS
+from tb.regress.store import PARTS, write_part
 from tb.toolchain import ToolError
 
 EXAMPLES = """examples:
@@ -58,6 +60,23 @@ def parser() -> argparse.ArgumentParser:
         sub.add_argument("--cluster", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
         sub.set_defaults(handler=_regress)
 
+    text = "run one seed again and again and demand one trace"
+    sub = commands.add_parser("reruns", help=text, description=text + ".", parents=[jobs, output])
+    sub.add_argument("--count", type=int, default=200, help="reruns (200)")
+    sub.add_argument("--seed", type=int, default=1, help="base seed (1)")
+    sub.set_defaults(handler=_reruns)
+
+    text = "hold the test plan against tests, coverage groups and the results of runs"
+    sub = commands.add_parser("testplan", help=text, description=text + ".", parents=[output])
+    sub.add_argument("--plan", type=Path, default=testplan.PLAN, help="the plan (docs/testplan.toml)")
+    sub.set_defaults(handler=_testplan)
+
+    text = "run all that the report needs, except nightly"
+    sub = commands.add_parser("signoff", help=text, description=text + ".", parents=[jobs, output])
+    sub.add_argument("--resume", action="store_true", help="leave out what passed before, on the same sources")
+    sub.add_argument("--only", nargs="+", choices=signoff.names(), help="these steps only")
+    sub.set_defaults(handler=_signoff)
+
     text = "merge runs without a difference into the record of what is lockstep-proven"
     sub = commands.add_parser("fidelity", help=text, description=text + ".")
     sub.add_argument("files", nargs="*", type=Path, help="figures of lockstep runs (default: the regressions' parts)")
@@ -88,9 +107,59 @@ def _regress(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     found = regression.problems(parts)
     for sentence in found:
         out.print(f"[bold red]{sentence}[/]")
-    if arguments.json:
-        arguments.json.write_text(json.dumps({part["sim"]: part for part in parts}, indent=1) + "\n")
+    _write(arguments.json, {part["sim"]: part for part in parts})
     return 1 if found else 0
+
+
+def _reruns(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    if arguments.count < 2:
+        raise ValueError(f"--count is {arguments.count}; it must be 2 or more.")
+    out = screen.console()
+    with screen.counting(f"reruns of seed {arguments.seed}", arguments.count - 1, out) as step:
+        part = reruns.run(arguments.seed, arguments.count, arguments.jobs, progress=lambda _, same: step(same))
+    part["command"] = regression.command_line(argv)
+    write_part("reruns", part)
+    _write(arguments.json, part)
+    out.print(f"{part['reruns']} reruns, {part['flaky']} flaky, {part['seconds']:.0f} s; {part['trace_sha256']}")
+    for row in part["different"][: screen.SEEDS_SHOWN]:
+        out.print(f"  {row}", markup=False, soft_wrap=True)
+    return 1 if part["flaky"] else 0
+
+
+def _testplan(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    began = time.monotonic()
+    points = testplan.load(arguments.plan)
+    found = testplan.problems(points, testplan.tests_of(), GROUPS)
+    coverage = PARTS / "coverage.json"
+    if coverage.exists():
+        found += testplan.never_sampled(json.loads(coverage.read_text()))
+    part = {**testplan.results(points, PARTS), "problems": found, "command": regression.command_line(argv)}
+    part["seconds"] = round(time.monotonic() - began, 2)
+    write_part("testplan", part)
+    _write(arguments.json, part)
+    out = screen.console()
+    out.print(screen.stages(part))
+    for sentence in found:
+        out.print(f"[bold red]{sentence}[/]", highlight=False, soft_wrap=True)
+    failed = [row["name"] for row in part["testpoints"] if row["result"] == "fail"]
+    if failed:
+        out.print(f"[bold red]These testpoints fail: {', '.join(failed)}.[/]", highlight=False)
+    return 1 if found or failed else 0
+
+
+def _signoff(arguments: argparse.Namespace, _: Sequence[str]) -> int:
+    steps = [step for step in signoff.STEPS if not arguments.only or step.name in arguments.only]
+    run = signoff.SignOff(steps, jobs=arguments.jobs, resume=arguments.resume)
+    out = screen.console()
+    good = run.run(out)
+    out.print(run.table())
+    _write(arguments.json, {"seconds": run.seconds(), "minutes": signoff.MINUTES, "steps": run.state})
+    return 0 if good else 1
+
+
+def _write(path: Path | None, data: object) -> None:
+    if path is not None:
+        path.write_text(json.dumps(data, indent=1) + "\n")
 
 
 def _fidelity(arguments: argparse.Namespace, _: Sequence[str]) -> int:

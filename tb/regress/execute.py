@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,14 +51,30 @@ class Outcome:
     kind: str = ""
 
 
-def execute(chunk: Chunk, patches: Sequence[str] = (), stall: float = STALL_SECONDS) -> Outcome:
-    """Build if needed, run all programs of the piece, and never raise for what a simulator does."""
+def execute(
+    chunk: Chunk,
+    patches: Sequence[str] = (),
+    stall: float = STALL_SECONDS,
+    environment: Mapping[str, str] | None = None,
+) -> Outcome:
+    """Build if needed, run all programs of the piece, and never raise for what a simulator does.
+
+    Parameters
+    ----------
+    chunk : Chunk
+    patches : sequence of str
+        Planted faults of the model.
+    stall : float
+        Seconds without a new result after which the piece has hung.
+    environment : mapping of str to str, optional
+        Variables that its process gets besides those of this one.
+    """
     runner.RUNS.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="piece-", dir=runner.RUNS))
     items = [dataclasses.asdict(item) for item in chunk.items]
     task = {"config": chunk.config.to_dict(), "sim": chunk.sim, "items": items, "patches": list(patches)}
     (folder / worker.TASK).write_text(json.dumps(task))
-    kind = _watch(folder, stall)
+    kind = _watch(folder, stall, {**os.environ, **(environment or {})})
     outcome = Outcome(read_results(folder / runner.RESULTS), _build_seconds(folder))
     if kind:
         built = (folder / worker.BUILT).exists()
@@ -68,13 +84,13 @@ def execute(chunk: Chunk, patches: Sequence[str] = (), stall: float = STALL_SECO
     return outcome
 
 
-def _watch(folder: Path, stall: float) -> str:
+def _watch(folder: Path, stall: float, environment: Mapping[str, str]) -> str:
     """Run the worker to its end; empty, or what ended it."""
     results = folder / runner.RESULTS
     with (folder / "worker.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "tb.regress.worker", str(folder)],
-            cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
         grown, size = time.monotonic(), 0
         while True:

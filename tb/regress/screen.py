@@ -4,12 +4,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from tb.lockstep.report import console as report_console
@@ -60,6 +68,33 @@ def progress(label: str, chunks: Sequence[Chunk], store: Store, out: Console) ->
                 state["line"] = now
 
         yield step
+
+
+@contextmanager
+def counting(label: str, total: int, out: Console) -> Iterator[Callable[[bool], None]]:
+    """A function to call after each of many equal pieces, with whether it was good."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+               TextColumn("left"), TimeRemainingColumn())  # fmt: skip
+    bad = 0
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+        task = bar.add_task(label, total=total)
+
+        def step(good: bool) -> None:
+            nonlocal bad
+            bad += not good
+            bar.update(task, advance=1, description=f"{label}, [bold red]{bad} differ[/]" if bad else label)
+
+        yield step
+
+
+def stages(part: dict[str, Any]) -> Table:
+    """The test plan by stage."""
+    result = Table("stage", title="test plan", title_justify="left")
+    for name in ("testpoints", "pass", "fail", "not run"):
+        result.add_column(name, justify="right")
+    for stage, counts in part["stages"].items():
+        result.add_row(stage, *(str(counts[name]) for name in ("testpoints", "pass", "fail", "not run")))
+    return result
 
 
 def table(part: dict[str, Any]) -> Table:

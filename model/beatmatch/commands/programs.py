@@ -115,7 +115,8 @@ def _config(arguments: argparse.Namespace) -> int:
     standing = fidelity.of(config)
     if arguments.json:
         record = config.to_dict() | {"digest": config.digest()}
-        record |= {"fidelity": standing.label, "reason": standing.reason, "proof": fidelity.proof(config)}
+        proof = fidelity.proof(config, arguments.config)
+        record |= {"fidelity": standing.label, "reason": standing.reason, "proof": proof}
         write_json(record if arguments.action == "show" else {"legal": True, **record}, arguments.json)
         return 0
     if arguments.action == "check":
@@ -123,7 +124,7 @@ def _config(arguments: argparse.Namespace) -> int:
         out.print(f"{arguments.config} is legal ({config.rows}x{config.cols}, digest {config.digest()}).", markup=False)
         out.print(f"fidelity: {standing.label}. {standing.reason}", markup=False)
         if not standing.exact:
-            out.print(f"to prove it, in a checkout: {fidelity.proof(config)}", markup=False)
+            out.print(f"to prove it, in a checkout: {fidelity.proof(config, arguments.config)}", markup=False)
         return 0
     table = Table("field", "value")
     for name, value in config.to_dict().items():
