@@ -14,6 +14,7 @@ from beatmatch.isa.fields import Error
 from beatmatch.machine import SteppedMachine
 from beatmatch.program import Program
 from tb.lockstep import random_programs
+from tb.lockstep.integrity import check_origin, to_the_end
 
 LIMIT = 2_000_000
 """Cycles after which a program without an end is given up; the machine's own watchdogs end it long before."""
@@ -23,7 +24,9 @@ def program_of(source: dict[str, Any], config: Config) -> Program:
     """The program that a job item names: ``{"random": seed}`` or ``{"file": path}``."""
     if "file" in source:
         return Program.load(source["file"]).replace(config=config)
-    return random_programs.generate(source["random"], config)
+    program = random_programs.generate(source["random"], config)
+    check_origin(source, program)
+    return program
 
 
 class ModelSide:
@@ -34,7 +37,7 @@ class ModelSide:
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Stimulus rows and records to the end of the program."""
-        return self.machine.blocks(LIMIT)
+        return to_the_end(self.machine.program, self.machine.blocks(LIMIT))
 
     def notes(self) -> dict[str, Any]:
         """Features and sizes of the program, for the fidelity record."""

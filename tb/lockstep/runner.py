@@ -12,6 +12,7 @@ from beatmatch import stimulus
 from beatmatch.config import Config
 from beatmatch.trace import layout
 from tb import sim, toolchain
+from tb.lockstep.integrity import IntegrityError, check_results
 from tb.lockstep.job import JOB_VARIABLE, Item, Job, Result, read_results
 
 HERE = Path(__file__).resolve().parent
@@ -78,7 +79,8 @@ def run(
 
     `folder` is an existing one that the caller keeps: whoever looks into it finds `RESULTS` growing.
 
-    Raises SimulationError if the simulator or the session fails; a divergence is a result.
+    Raises SimulationError if the simulator or the session fails, or the results are not those of the items; a
+    divergence is a result.
     """
     RUNS.mkdir(parents=True, exist_ok=True)
     temporary = folder is None
@@ -99,6 +101,10 @@ def run(
         dump=False,
     )
     results = read_results(Path(job.results))
+    try:
+        check_results(items, results, stop or bool(stop_like))
+    except IntegrityError as error:
+        raise sim.SimulationError(f"{error} The job is {folder}.") from None
     if temporary:
         shutil.rmtree(folder)  # kept only if something raised
     return results

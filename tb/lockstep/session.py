@@ -12,6 +12,7 @@ import cocotb
 from beatmatch.config import Config
 from tb.lockstep import transport
 from tb.lockstep.compare import Comparator
+from tb.lockstep.integrity import check_block, check_program
 from tb.lockstep.job import JOB_VARIABLE, Item, Job, Result, Side, locate
 
 
@@ -60,9 +61,11 @@ async def run_program(
         driven += len(rows)
         actual, unknown = await link.exchange(rows)
         simulator += process_time() - between
+        check_block(len(rows), expected, actual)
         if comparator.push(expected, actual, unknown) or driven == until:
             break
     found = comparator.finish()
+    check_program(driven, comparator, found is not None)
     return Result(
         index=item.index,
         cycles=comparator.cycles,

@@ -36,11 +36,11 @@ def test_both_sides_agree_over_many_programs(sim, tmp_path):
     """Reset between programs, blocks of any length, every word of every cycle."""
     sources = [
         {"seed": n, "cycles": cycles, "block": block}
-        for n, (cycles, block) in enumerate([(700, 64), (5, 1), (0, 1), (1500, 1024)])
+        for n, (cycles, block) in enumerate([(700, 64), (5, 1), (1500, 1024)])
     ]
     results = run(sim, tmp_path, sources)
-    assert [result.divergence for result in results] == [None] * 4
-    assert [result.cycles for result in results] == [700, 5, 0, 1500]
+    assert [result.divergence for result in results] == [None] * 3
+    assert [result.cycles for result in results] == [700, 5, 1500]
     assert results[0].digests == 700 * sum(placed.slot.kind == "digest" for placed in layout(CONFIG).slots)
 
 
