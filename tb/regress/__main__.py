@@ -13,7 +13,6 @@ from pathlib import Path
 
 from beatmatch.commands.common import CONFIG_HELP, parse_config
 from beatmatch.config import ConfigError
-from tb.coverage.groups import GROUPS
 from tb.regress import fidelity, regression, reruns, screen, signoff, testplan
 from tb.regress.plan import SIMS, VOLUMES, parse_seeds
 from tb.regress.pools import ClusterError
@@ -127,6 +126,8 @@ def _reruns(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 
 
 def _testplan(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    from tb.coverage.groups import GROUPS  # no other command needs coverage
+
     began = time.monotonic()
     points = testplan.load(arguments.plan)
     found = testplan.problems(points, testplan.tests_of(), GROUPS)
