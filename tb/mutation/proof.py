@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proofs that a mutant changes nothing, for every input sequence, on the netlist of one station.
+
+Three claims, from strong and cheap to weak and dear; the state at power-up is arbitrary (but the same with and without
+the mutant), the first cycle is a reset, and everything else is free:
+
+- *equivalent, state by state*: from every state, reachable or not, next state and outputs are the same;
+- *unreachable*: there may be states in which they differ, but the original never comes into one: the property is
+  proven by property-directed reachability, which finds the inductive invariant;
+- *equivalent, in sequence*: original and mutant side by side never differ in an output after the first cycle.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from tb.mutation.graph import Graph, Netlist
+
+SELECTOR = "selected_o"
+RESET = "rst_ni"
+_UNCHANGED = "from every state"
+_INVARIANT = "the original never comes into a state in which it matters (inductive invariant found by PDR)"
+_SEQUENCE = "no sequence of inputs shows it at the outputs (induction on signal pairs, PDR)"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was proven: `equivalent`, `unreachable`, or `open` if nothing was; and by what."""
+
+    status: str
+    reason: str
+
+
+class Prover:
+    """Proofs about the mutants of one netlist, each within a time limit per claim, in seconds."""
+
+    def __init__(self, netlist: Netlist, seconds: int) -> None:
+        self._netlist = netlist
+        self._seconds = seconds
+        self._reset = [literal for literal, name in netlist.inputs.items() if name == RESET]
+        if not self._reset:
+            raise ValueError(f"The netlist has no input {RESET}: the proofs begin with a reset.")
+
+    def prove(self, mutant: int) -> Verdict:
+        """The strongest claim that holds for a mutant, given its number in the netlist's selector."""
+        graph, differences = self._single(mutant, free=True)
+        if not differences:
+            return Verdict("equivalent", f"{_UNCHANGED}: the same gates")
+        if self._holds(graph, _any(graph, differences), "iprove"):
+            return Verdict("equivalent", _UNCHANGED)
+        graph, differences = self._single(mutant, free=False)
+        if self._holds(graph, _any(graph, differences), "scorr; pdr"):
+            return Verdict("unreachable", _INVARIANT)
+        graph, difference = self._pair(mutant)
+        if self._holds(graph, difference, "scorr; pdr"):
+            return Verdict("equivalent", _SEQUENCE)
+        return Verdict("open", "not proven within the limits")
+
+    def _inputs(self, graph: Graph, mutant: int, started: int, shared: dict[int, int]) -> dict[int, int]:
+        """Inputs with the selector fixed and the first cycle a reset; the others are shared by all copies."""
+        values = {}
+        for literal, name in self._netlist.inputs.items():
+            if SELECTOR in name:
+                values[literal] = mutant >> _bit(name) & 1
+            else:
+                if literal not in shared:
+                    shared[literal] = graph.input()
+                values[literal] = graph.both(shared[literal], started) if literal in self._reset else shared[literal]
+        return values
+
+    def _single(self, mutant: int, free: bool) -> tuple[Graph, list[int]]:
+        """One set of registers; where the mutant's outputs or next states differ. `free`: in any state."""
+        graph, shared = Graph(), {}
+        started = 1 if free else _started(graph)
+        registers = {latch: graph.input() if free else graph.latch() for latch in self._netlist.latches}
+        state = registers if free else _power_up(graph, registers, started)
+        original = graph.copy(self._netlist, self._inputs(graph, 0, started, shared) | state)
+        mutated = graph.copy(self._netlist, self._inputs(graph, mutant, started, shared) | state)
+        if not free:
+            for latch, following in self._netlist.latches.items():
+                graph.latches[registers[latch]] = original(following)
+        followings = [(original(item), mutated(item)) for item in self._netlist.latches.values()]
+        outputs = [(original(item), mutated(item)) for item in self._netlist.outputs]
+        differences = [graph.differ(*pair) for pair in followings if pair[0] != pair[1]]
+        differences += [graph.both(started, graph.differ(*pair)) for pair in outputs if pair[0] != pair[1]]
+        return graph, [item for item in differences if item]
+
+    def _pair(self, mutant: int) -> tuple[Graph, int]:
+        """Original and mutant side by side: two sets of those registers that the mutant may change."""
+        netlist, apart = self._netlist, set()
+        while True:
+            graph, shared = Graph(), {}
+            started = _started(graph)
+            registers = {latch: graph.latch() for latch in netlist.latches}
+            power_up = {latch: graph.input() for latch in netlist.latches}
+            twins = {latch: graph.latch() for latch in netlist.latches if latch in apart}
+            state = _power_up(graph, registers, started, power_up)
+            twin_state = state | _power_up(graph, twins, started, power_up)
+            original = graph.copy(netlist, self._inputs(graph, 0, started, shared) | state)
+            mutated = graph.copy(netlist, self._inputs(graph, mutant, started, shared) | twin_state)
+            more = {
+                latch
+                for latch, following in netlist.latches.items()
+                if latch not in apart and original(following) != mutated(following)
+            }
+            if not more:
+                break
+            apart |= more
+        for latch, following in netlist.latches.items():
+            graph.latches[registers[latch]] = original(following)
+            if latch in twins:
+                graph.latches[twins[latch]] = mutated(following)
+        differences = [graph.differ(original(item), mutated(item)) for item in netlist.outputs]
+        return graph, graph.both(started, _any(graph, differences))
+
+    def _holds(self, graph: Graph, bad: int, engine: str) -> bool:
+        """Whether `bad` is never true, as far as the time limit lets the engine find out."""
+        if bad == 0:
+            return True
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "claim.aig"
+            graph.write(path, bad)
+            return _abc(path, engine, self._seconds)
+
+
+def _started(graph: Graph) -> int:
+    """0 in the first cycle, then 1."""
+    started = graph.latch()
+    graph.latches[started] = 1
+    return started
+
+
+def _power_up(
+    graph: Graph, registers: dict[int, int], started: int, values: dict[int, int] | None = None
+) -> dict[int, int]:
+    """What the registers hold: in the first cycle anything."""
+    values = values or {latch: graph.input() for latch in registers}
+    return {latch: graph.choose(started, literal, values[latch]) for latch, literal in registers.items()}
+
+
+def _any(graph: Graph, literals: list[int]) -> int:
+    """Disjunction, as a balanced tree."""
+    while len(literals) > 1:
+        literals = [
+            graph.either(*literals[i : i + 2]) if i + 1 < len(literals) else literals[i]
+            for i in range(0, len(literals), 2)
+        ]
+    return literals[0] if literals else 0
+
+
+def _bit(name: str) -> int:
+    """The bit in an input's name such as ``u_rows.u_selector.selected_o[3]``."""
+    return int(name.rsplit("[", 1)[1].rstrip("]"))
+
+
+def _abc(path: Path, engine: str, seconds: int) -> bool:
+    """Run ABC on a file with one output; whether it says that the output is never true.
+
+    If signal correspondence leaves no register, PDR has nothing to do and the combinational prover speaks.
+    """
+    tool = Path(find_spec("pyosys").origin).parent / "yosys-abc"
+    commands = {
+        "iprove": f"read_aiger {path}; strash; iprove",
+        "scorr; pdr": f"read_aiger {path}; strash; scorr -C 2000; pdr -T {seconds}; iprove",
+    }
+    try:
+        run = subprocess.run(
+            [str(tool), "-q", commands[engine]], capture_output=True, text=True, timeout=3 * seconds, cwd=path.parent
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return "Property proved" in run.stdout or "UNSATISFIABLE" in run.stdout
