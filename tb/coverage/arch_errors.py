@@ -61,7 +61,8 @@ def errors(w: Window) -> Iterable[str]:
     return (f"{Error(code).name} {Engine(engine).name}" for _, engine, code, _ in w.facts.errors)
 
 
-@group(ARCHITECTURAL, "The decoder refused an operation code: 0, the first unused one, those of a later control engine.",
+@group(ARCHITECTURAL,
+       "The decoder refused an operation code: 0, the first unused one, those of a later control engine.",
        ("0", "10-15", "16-31"))  # fmt: skip
 def illegal_opcodes(w: Window) -> Iterable[str]:
     for code, word in w.facts.refused:
@@ -70,7 +71,8 @@ def illegal_opcodes(w: Window) -> Iterable[str]:
 
 
 @group(ARCHITECTURAL, "The decoder refused an instruction for this field.",
-       [f"{name} {op}" for name, ops in FIELD_REASONS.items() for op in ops] + ["packed k_rows", "packed n_lanes"])  # fmt: skip
+       [f"{name} {op}" for name, ops in FIELD_REASONS.items() for op in ops] + ["packed k_rows",
+           "packed n_lanes"])  # fmt: skip
 def illegal_fields(w: Window) -> Iterable[str]:
     for code, word in w.facts.refused:
         instruction = decode(word)

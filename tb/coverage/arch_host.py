@@ -29,7 +29,8 @@ def _word(address: int) -> str:
 
 
 @group(ARCHITECTURAL, "A register word was accessed, while idle and while a program runs.",
-       (f"{word} {how}" for word, how in product(_words(), ("read", "written", "read busy", "written busy"))))  # fmt: skip
+       (f"{word} {how}" for word, how in product(_words(), ("read", "written", "read busy",
+       "written busy"))))  # fmt: skip
 def register_access(w: Window) -> Iterable[str]:
     for access in w.facts.accesses:
         if not access.refused:
@@ -98,7 +99,8 @@ def starts(w: Window) -> Iterable[str]:
 def status(w: Window) -> Iterable[str]:
     busy, done, error, overflow = (w.flag(f"status.{n}") for n in ("busy", "done", "error", "overflow"))
     return hit({
-        "idle": ~busy & ~done, "busy": busy & ~error, "done": done & ~error & ~overflow, "done with error": done & error,
+        "idle": ~busy & ~done, "busy": busy & ~error, "done": done & ~error & ~overflow,
+        "done with error": done & error,
         "busy halted": busy & error, "done with overflow": done & overflow, "busy with overflow": busy & overflow,
         "overflow cleared by a start": before(overflow) & ~overflow & busy,
         "error cleared by a start": before(error) & ~error & busy,
@@ -110,7 +112,8 @@ LENGTHS = (1, 2, 17, 33)
 
 @group(ARCHITECTURAL, "A program of a length, from an address, with a cycle limit or without.",
        [f"length {size}" for size in ("0", *buckets(LENGTHS))]
-       + ["address at a chunk", "address inside a chunk", "address above 4 GiB", "no cycle limit", "cycle limit"])  # fmt: skip
+       + ["address at a chunk", "address inside a chunk", "address above 4 GiB", "no cycle limit",
+           "cycle limit"])  # fmt: skip
 def programs(w: Window) -> Iterable[str]:
     for length, address, limit in w.facts.started:
         yield f"length {bucket(LENGTHS, length) if length else 0}"
@@ -128,7 +131,8 @@ SIZES = {
 
 @group(ARCHITECTURAL, "A configuration of a size or shape ran.",
        [f"{name} {size}" for name, limits in SIZES.items() for size in buckets(limits)]
-       + ["rows<cols", "rows=cols", "rows>cols", "beat<word", "beat=word", "beat>word", "beat<=entry", "beat>entry"])  # fmt: skip
+       + ["rows<cols", "rows=cols", "rows>cols", "beat<word", "beat=word", "beat>word", "beat<=entry",
+           "beat>entry"])  # fmt: skip
 def configurations(w: Window) -> Iterable[str]:
     config = w.config
     for name, limits in SIZES.items():
@@ -141,7 +145,8 @@ def configurations(w: Window) -> Iterable[str]:
 @group(ARCHITECTURAL, "Where a cycle of a run went (categories of the accounting), and into which the next one.",
        [f"{a}" for a in ("active", "weight shift", "weight stall", "raw stall", "input stall", "other")]
        + [f"{a} then {b}" for a, b in product(
-           ("active", "weight shift", "weight stall", "raw stall", "input stall", "other"), repeat=2) if a != b])  # fmt: skip
+           ("active", "weight shift", "weight stall", "raw stall", "input stall", "other"),
+           repeat=2) if a != b])  # fmt: skip
 def accounting(w: Window) -> Iterable[str]:
     names = ("other", "active", "weight shift", "weight stall", "raw stall", "input stall")
     number = np.zeros(w.cycles, np.int64)

@@ -21,8 +21,8 @@ OUTER = (1, 2, 4, 16, 128)
 
 
 def _all(w: Window, *opcodes: Opcode) -> Iterator[Instruction]:
-    """Instructions dispatched in the window, of these operations (of all if none is named)."""
-    return (item for _, _, item in w.facts.dispatched if not opcodes or item.opcode in opcodes)
+    """Different instructions dispatched in the window, of these operations (of all if none is named)."""
+    return (item for item in w.facts.instructions() if not opcodes or item.opcode in opcodes)
 
 
 def _with(field: str) -> tuple[Opcode, ...]:
@@ -42,7 +42,8 @@ def outer_iterations(w: Window) -> Iterable[str]:
 
 
 @group(ARCHITECTURAL, "A count was at its least value, and in the top quarter of what its field holds.",
-       (f"{opcode.name}.{name} {end}" for name in COUNTS for opcode in _with(name) for end in ("least", "large")))  # fmt: skip
+       (f"{opcode.name}.{name} {end}" for name in COUNTS for opcode in _with(name) for end in ("least",
+       "large")))  # fmt: skip
 def count_extremes(w: Window) -> Iterable[str]:
     for item in _all(w):
         for name in COUNTS:
@@ -55,10 +56,13 @@ def count_extremes(w: Window) -> Iterable[str]:
                 yield f"{item.opcode.name}.{name} large"
 
 
-@group(ARCHITECTURAL, "A transfer: one or several rows and iterations, local memory, distance of its rows on both sides.",
+@group(ARCHITECTURAL,
+       "A transfer: one or several rows and iterations, local memory, distance of its rows on both sides.",
        [f"{kind} {what}" for kind in ("LOAD scratchpad", "LOAD parameter", "STORE") for what in (
-           "one row", "several rows", "rows dense", "rows with gaps", "rows on one another", "local dense", "local gaps",
-           "local same", "partial word", "whole words", "partial beat", "whole beats", "below one word", "several words")])  # fmt: skip
+           "one row", "several rows", "rows dense", "rows with gaps", "rows on one another", "local dense",
+           "local gaps",
+           "local same", "partial word", "whole words", "partial beat", "whole beats", "below one word",
+           "several words")])  # fmt: skip
 def transfer(w: Window) -> Iterable[str]:
     lanes, beat = w.config.lanes, w.config.mem_bytes
     for item in _all(w, Opcode.LOAD, Opcode.STORE):
@@ -98,7 +102,8 @@ def base_registers(w: Window) -> Iterable[str]:
 
 
 @group(ARCHITECTURAL, "A transfer starts at its window's first byte, or ends exactly at its last.",
-       (f"{name} {end}" for name, end in product(("LOAD", "WEIGHTS_MEM", "STORE"), ("first byte", "last byte"))))  # fmt: skip
+       (f"{name} {end}" for name, end in product(("LOAD", "WEIGHTS_MEM", "STORE"), ("first byte",
+       "last byte"))))  # fmt: skip
 def window_edges(w: Window) -> Iterable[str]:
     for item in _all(w, Opcode.LOAD, Opcode.WEIGHTS_MEM, Opcode.STORE):
         if item.offset == 0:
@@ -118,7 +123,8 @@ def window_edges(w: Window) -> Iterable[str]:
 @group(ARCHITECTURAL, "Weights: full tiles and tails, packed, one or several tiles per iteration.",
        [f"{name} {what}" for name in ("WEIGHTS_MEM", "WEIGHTS_SP") for what in (
            "full", "k_rows tail", "n_lanes tail", "both tails", "one tile", "several tiles", "one k_row", "one lane",
-           "rows in place", "rows dense", "rows apart")] + ["WEIGHTS_MEM packed", "WEIGHTS_MEM packed several"])  # fmt: skip
+           "rows in place", "rows dense", "rows apart")] + ["WEIGHTS_MEM packed",
+           "WEIGHTS_MEM packed several"])  # fmt: skip
 def weight_tiles(w: Window) -> Iterable[str]:
     rows, cols = w.config.rows, w.config.cols
     for item in _all(w, *WEIGHTS):
@@ -147,10 +153,12 @@ def matmul_modes(w: Window) -> Iterable[str]:
 SHAPE = ("kx", "ky", "kc", "stride_x", "stride_y", "dilation_x", "dilation_y")
 
 
-@group(ARCHITECTURAL, "A matrix product used a loop, a stride, a dilation or padding of a convolution; rows against the array.",
+@group(ARCHITECTURAL,
+       "A matrix product used a loop, a stride, a dilation or padding of a convolution; rows against the array.",
        [f"{name}{size}" for name in SHAPE for size in ("=1", ">1")]
        + [f"{name}{size}" for name in ("pad_left", "pad_top", "pad_value") for size in ("=0", ">0")]
-       + ["pad_value<0", "pad_left=15", "pad_top=15", "pitch_x=0", "pitch_y=0", "k_lanes full", "k_lanes tail", "k_lanes 1",
+       + ["pad_value<0", "pad_left=15", "pad_top=15", "pitch_x=0", "pitch_y=0", "k_lanes full", "k_lanes tail",
+           "k_lanes 1",
           "n_lanes full", "n_lanes tail", "n_lanes 1", "M=1", "M<rows", "M=rows", "M>rows"])  # fmt: skip
 def matmul_shape(w: Window) -> Iterable[str]:
     config = w.config
@@ -197,8 +205,10 @@ def vector_bounds(w: Window) -> Iterable[str]:
         yield f"{name} zero_point{'=0' if not zero else '>0' if zero > 0 else '<0'}"
 
 
-WINDOWS = ("kx=1", "kx>1", "ky=1", "ky>1", "stride_x=1", "stride_x>1", "stride_y=1", "stride_y>1", "pad_left=0", "pad_left>0",
-           "pad_top=0", "pad_top>0", "window in the padding", "window over the right edge", "window over the bottom")  # fmt: skip
+WINDOWS = ("kx=1", "kx>1", "ky=1", "ky>1", "stride_x=1", "stride_x>1", "stride_y=1", "stride_y>1", "pad_left=0",
+    "pad_left>0",
+           "pad_top=0", "pad_top>0", "window in the padding", "window over the right edge",
+           "window over the bottom")  # fmt: skip
 
 
 @group(ARCHITECTURAL, "Windows of a pooling operation.", (f"{op.name} {what}" for op, what in product(POOLS, WINDOWS)))

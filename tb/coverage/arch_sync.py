@@ -22,19 +22,19 @@ def _waits(item) -> int:
 @group(ARCHITECTURAL, "An operation with a number of waits, once or in each iteration.",
        (f"{name} waits={count} each={each}" for name, count, each in product(NAMES, range(3), (0, 1))))  # fmt: skip
 def wait_patterns(w: Window) -> Iterable[str]:
-    return (f"{item.opcode.name} waits={_waits(item)} each={item.each}" for _, _, item in w.facts.dispatched)
+    return (f"{item.opcode.name} waits={_waits(item)} each={item.each}" for item in w.facts.instructions())
 
 
 @group(ARCHITECTURAL, "An operation with a number of signals, once or in each iteration.",
        (f"{name} signals={count} each={each}" for name, count, each in product(NAMES, range(3), (0, 1))))  # fmt: skip
 def signal_patterns(w: Window) -> Iterable[str]:
-    return (f"{i.opcode.name} signals={i.sig0_en + i.sig1_en} each={i.each}" for _, _, i in w.facts.dispatched)
+    return (f"{i.opcode.name} signals={i.sig0_en + i.sig1_en} each={i.each}" for i in w.facts.instructions())
 
 
 @group(ARCHITECTURAL, "Both signals of an instruction go to one counter, or to two.",
        (f"{name} {how}" for name, how in product(NAMES, ("same", "different"))))  # fmt: skip
 def two_signals(w: Window) -> Iterable[str]:
-    for _, _, item in w.facts.dispatched:
+    for item in w.facts.instructions():
         if item.sig0_en and item.sig1_en:
             yield f"{item.opcode.name} {'same' if item.sig0_id == item.sig1_id else 'different'}"
 
@@ -57,7 +57,8 @@ def counters_used(w: Window) -> Iterable[str]:
 @group(ARCHITECTURAL, "A counter's value before and after a change, and what changed it in one cycle.",
        [f"{when} {size}" for when in ("before", "after") for size in buckets(VALUES)]
        + ["taken to zero", "one signal", "two signals", "three or more signals", "taken and given in one cycle",
-          "overflow from 255", "two counters change in one cycle", "counter waited for with more than enough"])  # fmt: skip
+          "overflow from 255", "two counters change in one cycle",
+          "counter waited for with more than enough"])  # fmt: skip
 def counter_values(w: Window) -> Iterable[str]:
     changes: dict[int, int] = {}
     for at, _, old, taken, given in w.facts.counters:

@@ -41,7 +41,8 @@ def rounding(w: Window) -> Iterable[str]:
             yield from (f"{op} {sign} {name}" for name, kind in kinds.items() if (kind & mask).any())
 
 
-@group(ARCHITECTURAL, "Saturation of a rounded sum: at a bound, past it, and far past what int8 and zero point can hold.",
+@group(ARCHITECTURAL,
+       "Saturation of a rounded sum: at a bound, past it, and far past what int8 and zero point can hold.",
        (f"{op} {what}" for op, what in product(OPERATIONS, (
            "inside", "at the low bound", "at the high bound", "clipped low", "clipped high", "far below", "far above",
            "clipped by the zero point low", "clipped by the zero point high"))))  # fmt: skip
@@ -50,7 +51,8 @@ def saturation(w: Window) -> Iterable[str]:
         value = rounded + item.zero_point
         low, high = item.clip_low, item.clip_high
         masks = {
-            "inside": (value > low) & (value < high), "at the low bound": value == low, "at the high bound": value == high,
+            "inside": (value > low) & (value < high), "at the low bound": value == low,
+            "at the high bound": value == high,
             "clipped low": value < low, "clipped high": value > high, "far below": rounded < -511,
             "far above": rounded > 511, "clipped by the zero point low": (value < low) & (rounded >= low),
             "clipped by the zero point high": (value > high) & (rounded <= high),
@@ -80,7 +82,8 @@ def parameters(w: Window) -> Iterable[str]:
            ("activation", "weight", "vector source", "result", "stored"), (-128, -1, 0, 1, 127))))  # fmt: skip
 def int8_values(w: Window) -> Iterable[str]:
     places = {
-        "activation": ("matmul", "sp_read"), "weight": ("weights", "fifo_write"), "vector source": ("vector", "sp_read"),
+        "activation": ("matmul", "sp_read"), "weight": ("weights", "fifo_write"), "vector source": ("vector",
+        "sp_read"),
         "result": ("vector", "write"), "stored": ("store", "sp_read"),
     }  # fmt: skip
     for place, (station, slot) in places.items():
@@ -93,7 +96,9 @@ def int8_values(w: Window) -> Iterable[str]:
 SUMS = (0, 1, 128, 32768, 1 << 24, 1 << 30)
 
 
-@group(ARCHITECTURAL, "Magnitude of sums in the accumulators, for both signs, as written by the array and read by the vector unit.",
+@group(ARCHITECTURAL,
+       "Magnitude of sums in the accumulators, for both signs, as written by the array and read by the "
+       "vector unit.",
        (f"{what} {sign} {size}" for what, sign, size in product(("write", "read"), ("+", "-"), buckets(SUMS))
         if (sign, size) != ("-", "0")))  # fmt: skip
 def sums(w: Window) -> Iterable[str]:
@@ -122,7 +127,8 @@ def accumulator_writes(w: Window) -> Iterable[str]:
 
 
 @group(ARCHITECTURAL, "Byte strobes on the memory port and byte enables of load.",
-       ("all strobes", "some strobes", "one strobe", "all enables", "some enables", "one enable", "parameter enables"))  # fmt: skip
+       ("all strobes", "some strobes", "one strobe", "all enables", "some enables", "one enable",
+       "parameter enables"))  # fmt: skip
 def byte_enables(w: Window) -> Iterable[str]:
     strobes = _ones(w.data("port", "w", "strobe"))
     enables = _ones(w.data("load", "write", "enable"))

@@ -18,7 +18,8 @@ from tb.coverage import (
 from tb.coverage.group import Group, of_module
 
 MODULES = (
-    arch_instructions, arch_sync, arch_values, arch_errors, arch_host, micro_engines, micro_array, micro_memories, micro_bus,
+    arch_instructions, arch_sync, arch_values, arch_errors, arch_host, micro_engines, micro_array, micro_memories,
+        micro_bus,
     micro_control,
 )  # fmt: skip
 

@@ -14,7 +14,8 @@ from tb.coverage.window import Window, before
 
 @group(MICROARCHITECTURAL, "Rows at the array's edge: of data and of padding, swapping, adding.",
        [f"{kind} {what}" for kind, what in product(("data", "padding"), (
-           "swaps", "keeps", "adds", "overwrites", "swaps behind a row", "swaps behind a gap", "behind the other kind"))])  # fmt: skip
+           "swaps", "keeps", "adds", "overwrites", "swaps behind a row", "swaps behind a gap",
+           "behind the other kind"))])  # fmt: skip
 def rows(w: Window) -> Iterable[str]:
     row, pad = w.on("matmul", "row"), w.field("matmul", "row", "pad").astype(bool)
     swap, add = w.field("matmul", "row", "swap").astype(bool), w.field("matmul", "row", "add").astype(bool)
@@ -28,7 +29,8 @@ def rows(w: Window) -> Iterable[str]:
 
 
 @group(MICROARCHITECTURAL, "From one swap to the next, in cycles against the rows of the array, with and without gaps.",
-       ("interval = rows", "interval > rows in a stream", "interval > rows with gaps", "interval = rows with one row a tile",
+       ("interval = rows", "interval > rows in a stream", "interval > rows with gaps",
+       "interval = rows with one row a tile",
         "swap while the next tile is shifted", "swap in the first cycle of a shift", "swap in the cycle after a shift",
         "swap with the first row after a run began"))  # fmt: skip
 def swaps(w: Window) -> Iterable[str]:
@@ -47,7 +49,8 @@ def swaps(w: Window) -> Iterable[str]:
         "interval = rows with one row a tile": (between == size) & (streamed == 1),
         "swap while the next tile is shifted": swap & shift, "swap in the first cycle of a shift": swap & first,
         "swap in the cycle after a shift": swap & ~shift & before(shift),
-        "swap with the first row after a run began": swap & (w.state["flying.matmul"] > 0) & ~_seen(row, w.state["clear"]),
+        "swap with the first row after a run began": swap & (w.state["flying.matmul"] > 0) & ~_seen(row,
+        w.state["clear"]),
     })  # fmt: skip
 
 
@@ -62,7 +65,8 @@ GAPS = (1, 2, 4, 16)
 
 
 @group(MICROARCHITECTURAL, "Weights are shifted while the array runs or stands; shifts one behind the other.",
-       ["while a row enters", "while no row enters", "behind another without a gap", *(f"gap {g}" for g in buckets(GAPS)),
+       ["while a row enters", "while no row enters", "behind another without a gap",
+           *(f"gap {g}" for g in buckets(GAPS)),
         "begins with a row", "ends with a row", "while halted", "while matmul has no instruction"])  # fmt: skip
 def weight_shifts(w: Window) -> Iterable[str]:
     shift, row = w.on("matmul", "shift"), w.on("matmul", "row")
@@ -70,7 +74,8 @@ def weight_shifts(w: Window) -> Iterable[str]:
     first, last = shift & (number == 0), shift & (number == w.config.rows - 1)
     yield from hit({
         "while a row enters": shift & row, "while no row enters": shift & ~row,
-        "behind another without a gap": first & before(last), "begins with a row": first & row, "ends with a row": last & row,
+        "behind another without a gap": first & before(last), "begins with a row": first & row,
+        "ends with a row": last & row,
         "while halted": shift & w.flag("status.halt"),
         "while matmul has no instruction": shift & (w.state["flying.matmul"] == 0),
     })  # fmt: skip
@@ -81,7 +86,8 @@ def weight_shifts(w: Window) -> Iterable[str]:
             yield from (f"gap {size}" for size in in_buckets(GAPS, later[:1] - end - 1))
 
 
-@group(MICROARCHITECTURAL, "Rows are in the pipeline between the edge and the accumulators: how many, and who works beside.",
+@group(MICROARCHITECTURAL,
+       "Rows are in the pipeline between the edge and the accumulators: how many, and who works beside.",
        ("one", "as many as the latency", "with the vector unit reading", "with the next instruction issued",
         "while halted", "commit while halted"))  # fmt: skip
 def array_pipeline(w: Window) -> Iterable[str]:
@@ -93,6 +99,7 @@ def array_pipeline(w: Window) -> Iterable[str]:
     return hit({
         "one": (inside == 1) & row, "as many as the latency": inside >= depth,
         "with the vector unit reading": (inside > 0) & w.on("accumulator", "read"),
-        "with the next instruction issued": (inside > 0) & w.state["starts.matmul"], "while halted": (inside > 0) & halt,
+        "with the next instruction issued": (inside > 0) & w.state["starts.matmul"],
+        "while halted": (inside > 0) & halt,
         "commit while halted": commit & halt,
     })  # fmt: skip

@@ -40,7 +40,9 @@ def burst_lengths(w: Window) -> Iterable[str]:
     return (f"{who} {size}" for who in REQUESTERS for size in in_buckets(LENGTHS, _bursts(w, who)[2]))
 
 
-@group(MICROARCHITECTURAL, "A row was cut at a 4 KiB boundary, or after 256 beats; a burst ends or begins at one, or holds a whole page.",
+@group(MICROARCHITECTURAL,
+       "A row was cut at a 4 KiB boundary, or after 256 beats; a burst ends or begins at one, or holds a "
+       "whole page.",
        (f"{who} {what}" for who, what in product(REQUESTERS, (
            "cut at 4 KiB", "cut at 256 beats", "ends at 4 KiB", "begins at 4 KiB"))))  # fmt: skip
 def burst_splits(w: Window) -> Iterable[str]:
@@ -55,7 +57,8 @@ def burst_splits(w: Window) -> Iterable[str]:
 
 
 @group(MICROARCHITECTURAL, "Bursts of a requester without their last response, up to the limit.",
-       (f"{who} {what}" for who, what in product(REQUESTERS, ("one", "two", "three or more", "limit reached", "limit held"))))  # fmt: skip
+       (f"{who} {what}" for who, what in product(REQUESTERS, ("one", "two", "three or more", "limit reached",
+       "limit held"))))  # fmt: skip
 def outstanding(w: Window) -> Iterable[str]:
     for who in REQUESTERS:
         count = w.state["writes" if who == "store" else f"reads.{who}"]
@@ -66,7 +69,8 @@ def outstanding(w: Window) -> Iterable[str]:
         }))  # fmt: skip
 
 
-@group(MICROARCHITECTURAL, "Which requester's burst follows which on AR, and which one's beats on R; AR and R in one cycle.",
+@group(MICROARCHITECTURAL,
+       "Which requester's burst follows which on AR, and which one's beats on R; AR and R in one cycle.",
        [f"{channel} {a} then {b}" for channel in ("AR", "R") for a, b in product(READERS, repeat=2)]
        + [f"AR of {a} with R of {b}" for a, b in product(READERS, repeat=2)]
        + [f"AR of {a} right behind {b}" for a, b in product(READERS, repeat=2)])  # fmt: skip
@@ -99,13 +103,16 @@ def _phase(w: Window, who: str) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-@group(MICROARCHITECTURAL, "A channel does not move while a requester is idle, has begun, waits for answers, or has all of them.",
-       [f"{channel} {who} {state}" for who in REQUESTERS for channel in (("AR", "R") if who != "store" else ("AW", "W", "B"))
+@group(MICROARCHITECTURAL,
+       "A channel does not move while a requester is idle, has begun, waits for answers, or has all of them.",
+       [f"{channel} {who} {state}" for who in REQUESTERS for channel in (("AR", "R") if who != "store" else ("AW",
+           "W", "B"))
         for state in STATES] + [f"{channel} while halted" for channel in CHANNELS])  # fmt: skip
 def channel_stalls(w: Window) -> Iterable[str]:
     alive = w.flag("rst_n")
     held = {
-        "AR": alive & ~w.flag("m_axi_arready"), "R": alive & ~w.flag("m_axi_rvalid"), "AW": alive & ~w.flag("m_axi_awready"),
+        "AR": alive & ~w.flag("m_axi_arready"), "R": alive & ~w.flag("m_axi_rvalid"),
+        "AW": alive & ~w.flag("m_axi_awready"),
         "W": alive & ~w.flag("m_axi_wready"), "B": alive & ~w.flag("m_axi_bvalid"),
     }  # fmt: skip
     for who in REQUESTERS:
@@ -117,7 +124,8 @@ def channel_stalls(w: Window) -> Iterable[str]:
 
 
 @group(MICROARCHITECTURAL, "The core holds a read beat back, by whose it is, for one and for several cycles.",
-       [f"{who} {size}" for who, size in product(READERS, ("once", "four cycles"))] + ["with AR granted", "with W moving"])  # fmt: skip
+       [f"{who} {size}" for who, size in product(READERS, ("once", "four cycles"))] + ["with AR granted",
+           "with W moving"])  # fmt: skip
 def read_back_pressure(w: Window) -> Iterable[str]:
     held = w.flag("m_axi_rvalid") & (w.field("port", "ready", "rready") == 0) & w.flag("rst_n")
     for index, who in enumerate(READERS):
@@ -140,16 +148,20 @@ def read_latency(w: Window) -> Iterable[str]:
 
 
 @group(MICROARCHITECTURAL, "Writes: beats against their address, back to back, answers.",
-       ("W in the cycle of an AW", "W the cycle after its AW", "several AW ahead of W", "W without a gap between bursts",
-        "AW while W is owed", "B in the cycle of an AW", "B in the cycle of a W", "B behind B", "AW, W, B, AR and R in one cycle",
+       ("W in the cycle of an AW", "W the cycle after its AW", "several AW ahead of W",
+       "W without a gap between bursts",
+        "AW while W is owed", "B in the cycle of an AW", "B in the cycle of a W", "B behind B",
+        "AW, W, B, AR and R in one cycle",
         "W waits for the memory", "last beat waits", "AW waits while beats are owed"))  # fmt: skip
 def writes(w: Window) -> Iterable[str]:
     aw, beat, b = w.on("port", "aw"), w.on("port", "w"), w.flag("m_axi_bvalid")
     owed, last = w.state["beats_owed"], w.field("port", "w", "last").astype(bool)
     stalled = w.flag("rst_n") & ~w.flag("m_axi_wready") & (owed > 0)
     return hit({
-        "W in the cycle of an AW": aw & beat, "W the cycle after its AW": beat & before(aw), "AW while W is owed": aw & (owed > 0),
-        "several AW ahead of W": before(aw) & aw & ~beat & (owed > 0), "W without a gap between bursts": beat & before(last),
+        "W in the cycle of an AW": aw & beat, "W the cycle after its AW": beat & before(aw),
+        "AW while W is owed": aw & (owed > 0),
+        "several AW ahead of W": before(aw) & aw & ~beat & (owed > 0),
+        "W without a gap between bursts": beat & before(last),
         "B in the cycle of an AW": b & aw, "B in the cycle of a W": b & beat, "B behind B": b & before(b),
         "AW, W, B, AR and R in one cycle": aw & beat & b & w.on("port", "ar") & w.state["beat"],
         "W waits for the memory": stalled & before(stalled), "last beat waits": stalled & (owed == 1),

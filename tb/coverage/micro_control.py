@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 
+from beatmatch.csr import CTRL
 from beatmatch.isa import Engine, Error
 from tb.coverage.group import MICROARCHITECTURAL, buckets, group, hit, in_buckets
 from tb.coverage.window import ENGINES, READERS, Window, before
@@ -18,29 +19,34 @@ LENGTHS = (1, 2, 4)
 @group(MICROARCHITECTURAL, "A reset came while an engine was idle or at work in a run, while something was on its way.",
        [f"{engine} {state}" for engine, state in product(ENGINES, ("idle", "at work", "queued"))]
        + [f"{who} waits for reads" for who in READERS] + [
-           "beats owed", "writes unanswered", "read beat on the bus", "read beat held back", "array rows enter", "weights shift",
-           "while idle", "while halted", "after done", "host write response waits", "host read response waits", "in the clear cycle",
+           "beats owed", "writes unanswered", "read beat on the bus", "read beat held back", "array rows enter",
+           "weights shift",
+           "while idle", "while halted", "after done", "host write response waits", "host read response waits",
+           "in the clear cycle",
            "with a start written"])  # fmt: skip
 def reset_states(w: Window) -> Iterable[str]:
     reset = ~w.flag("rst_n") & before(w.flag("rst_n"))
-    run = reset & w.flag("status.busy")
-    masks = {"while idle": reset & ~w.flag("status.busy"), "while halted": run & w.flag("status.halt")}
+    return hit({name: reset & mask for name, mask in machine_states(w).items()})
+
+
+def machine_states(w: Window) -> dict[str, np.ndarray]:
+    """What the machine is doing, by the names of the bins of `reset_states`."""
+    busy, halt = w.flag("status.busy"), w.flag("status.halt")
+    masks = {"while idle": ~busy, "while halted": busy & halt, "after done": w.flag("status.done")}
     for engine in ENGINES:
         flying = w.state[f"flying.{engine}"] > 0
-        masks |= {f"{engine} idle": run & ~flying, f"{engine} at work": run & flying}
-        masks |= {f"{engine} queued": run & (w.state[f"queued.{engine}"] > 0)}
-    masks |= {f"{who} waits for reads": run & (w.state[f"reads.{who}"] > 0) for who in READERS}
-    rvalid = w.flag("m_axi_rvalid")
-    start = w.flag("status.busy") & ~before(w.flag("status.busy"))
-    return hit(masks | {
-        "beats owed": run & (w.state["beats_owed"] > 0), "writes unanswered": run & (w.state["writes"] > 0),
-        "read beat on the bus": run & rvalid, "read beat held back": run & rvalid & (w.field("port", "ready", "rready") == 0),
-        "array rows enter": run & w.on("matmul", "row"), "weights shift": run & w.on("matmul", "shift"),
-        "after done": reset & w.flag("status.done"),
-        "host write response waits": reset & (w.field("host", "axil", "bvalid") == 1),
-        "host read response waits": reset & (w.field("host", "axil", "rvalid") == 1), "in the clear cycle": reset & start,
-        "with a start written": reset & ~w.flag("status.busy") & before(w.input("s_axil_wvalid") == 1, 2),
-    })  # fmt: skip
+        masks |= {f"{engine} idle": busy & ~flying, f"{engine} at work": busy & flying}
+        masks |= {f"{engine} queued": busy & (w.state[f"queued.{engine}"] > 0)}
+    masks |= {f"{who} waits for reads": busy & (w.state[f"reads.{who}"] > 0) for who in READERS}
+    rvalid, held = w.flag("m_axi_rvalid"), w.field("port", "ready", "rready") == 0
+    return masks | {
+        "beats owed": busy & (w.state["beats_owed"] > 0), "writes unanswered": busy & (w.state["writes"] > 0),
+        "read beat on the bus": busy & rvalid, "read beat held back": busy & rvalid & held,
+        "array rows enter": busy & w.on("matmul", "row"), "weights shift": busy & w.on("matmul", "shift"),
+        "host write response waits": w.field("host", "axil", "bvalid") == 1,
+        "host read response waits": w.field("host", "axil", "rvalid") == 1, "in the clear cycle": busy & ~before(busy),
+        "with a start written": ~busy & before(w.input("s_axil_wvalid") == 1, 2),
+    }  # fmt: skip
 
 
 @group(MICROARCHITECTURAL, "Cycles of a reset.", (f"length {size}" for size in buckets(LENGTHS)))
@@ -53,7 +59,8 @@ def reset_lengths(w: Window) -> Iterable[str]:
 
 
 @group(MICROARCHITECTURAL, "An engine raised an error while another one had an instruction in flight.",
-       (f"{who.name} beside {engine}" for who, engine in product(Engine, ENGINES) if who.name.lower() != engine))  # fmt: skip
+       (f"{who.name} beside {engine}" for who, engine in product(Engine,
+       ENGINES) if who.name.lower() != engine))  # fmt: skip
 def halt_states(w: Window) -> Iterable[str]:
     for at, engine, _, _ in w.facts.errors:
         for other in ENGINES:
@@ -74,8 +81,10 @@ def halted_drain(w: Window) -> Iterable[str]:
         retire |= w.on(engine, "retire")
     new = w.on("host", "error")
     yield from hit(masks | {
-        "AR accepted": halt & w.on("port", "ar"), "AW accepted": halt & w.on("port", "aw"), "W beats": halt & w.on("port", "w"),
-        "B": halt & w.flag("m_axi_bvalid"), "commit": halt & w.on("accumulator", "write"), "weight shift": halt & w.on("matmul", "shift"),
+        "AR accepted": halt & w.on("port", "ar"), "AW accepted": halt & w.on("port", "aw"),
+        "W beats": halt & w.on("port", "w"),
+        "B": halt & w.flag("m_axi_bvalid"), "commit": halt & w.on("accumulator", "write"),
+        "weight shift": halt & w.on("matmul", "shift"),
         "vector result": halt & w.on("vector", "write"), "store read": halt & w.on("store", "sp_read"),
         "signal given": halt & retire, "nothing to wait for": new & ~_after(w.flag("status.busy")),
     })  # fmt: skip
@@ -89,7 +98,8 @@ def _after(values: np.ndarray) -> np.ndarray:
     return np.concatenate([values[1:], [True]])
 
 
-@group(MICROARCHITECTURAL, "An error response came in the cycle in which another error was raised: the order of errors decides.",
+@group(MICROARCHITECTURAL,
+       "An error response came in the cycle in which another error was raised: the order of errors decides.",
        [f"{who} loses to {winner}" for who, winner in (
            ("LOAD", "FRONTEND"), ("WEIGHTS", "FRONTEND"), ("WEIGHTS", "LOAD"), ("STORE", "FRONTEND"), ("STORE", "LOAD"),
            ("STORE", "WEIGHTS"), ("STORE", "MATMUL"), ("STORE", "VECTOR"))]
@@ -133,20 +143,26 @@ def deadlocks(w: Window) -> Iterable[str]:
             yield "tiles in the weight FIFO"
 
 
-@group(MICROARCHITECTURAL, "The end of a run in the cycle of something else, and straight after the last thing it waited for.",
-       ("done with the host reading", "done with the host writing", "done while a start is written", "done right after a retire",
-        "two runs within a hundred cycles"))  # fmt: skip
+@group(MICROARCHITECTURAL,
+       "The end of a run in the cycle of something else, and straight after the last thing it waited for.",
+       ("done with the host reading", "done with the host writing", "start in the last cycle of a run",
+        "start in the first cycle after a run", "done right after a retire", "two runs within a hundred cycles"))  # fmt: skip
 def run_boundaries(w: Window) -> Iterable[str]:
+    busy = w.flag("status.busy")
     done = w.flag("status.done") & ~before(w.flag("status.done")) & w.flag("rst_n")
     retire = np.zeros(w.cycles, bool)
     for engine in ENGINES:
         retire |= w.on(engine, "retire")
-    busy = w.flag("status.busy")
     ends, begins = np.flatnonzero(before(busy) & ~busy), np.flatnonzero(busy & ~before(busy))
     near = any(0 < begin - end < 100 for end in ends.tolist() for begin in begins.tolist())
     written = (w.field("host", "axil", "awready") == 0) | (w.field("host", "axil", "wready") == 0)
+    started = np.zeros(w.cycles, bool)  # a start takes effect, or is ignored, in this cycle
+    for access in w.facts.accesses:
+        if access.write and access.address == CTRL.address and access.data & access.strobe & 1:
+            started[access.at - 1] = True
     return hit({
-        "done with the host reading": done & (w.field("host", "axil", "arready") == 0), "done with the host writing": done & written,
-        "done while a start is written": done & written & (w.input("s_axil_wvalid") == 0) & (before(w.rows[:, 2] == 1, 1)),
+        "done with the host reading": done & (w.field("host", "axil", "arready") == 0),
+        "done with the host writing": done & written, "start in the last cycle of a run": before(started) & done,
+        "start in the first cycle after a run": started & done,
         "done right after a retire": done & before(retire, 2), "two runs within a hundred cycles": np.array([near]),
     })  # fmt: skip

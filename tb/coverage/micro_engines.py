@@ -47,7 +47,8 @@ def event_pairs(w: Window) -> Iterable[str]:
 
 
 @group(MICROARCHITECTURAL, "Cycles without the event between two events of a stream.",
-       [f"{name} none" for name in STREAMS] + [f"{name} {size}" for name, size in product(STREAMS, buckets(GAPS))])  # fmt: skip
+       [f"{name} none" for name in STREAMS] + [f"{name} {size}" for name, size in product(STREAMS,
+           buckets(GAPS))])  # fmt: skip
 def bubbles(w: Window) -> Iterable[str]:
     for name in STREAMS:
         gaps = np.diff(np.flatnonzero(w.event(name))) - 1
@@ -101,7 +102,8 @@ def queues(w: Window) -> Iterable[str]:
         full = count == depth
         yield from (f"{engine} {name}" for name in hit({
             "empty at work": (count == 0) & (w.state[f"flying.{engine}"] > 0), "one": count == 1, "several": count > 1,
-            "full": full, "pushed empty": push & (count == 0), "popped full": pop & full, "pushed and popped": push & pop,
+            "full": full, "pushed empty": push & (count == 0), "popped full": pop & full,
+            "pushed and popped": push & pop,
             "pushed to full": push & (count == depth - 1),
             "full for a while": full & before(full) & before(full, 2) & before(full, 3) & before(full, 4),
         }))  # fmt: skip
@@ -111,7 +113,8 @@ BUFFERED = (0, 1, 2, 8, 14)
 
 
 @group(MICROARCHITECTURAL, "Instructions fetched and not dispatched yet (the buffer holds 16, decode one more).",
-       [f"buffered {size}" for size in buckets(BUFFERED)] + ["fetched and dispatched", "fetched while none dispatches"])  # fmt: skip
+       [f"buffered {size}" for size in buckets(BUFFERED)] + ["fetched and dispatched",
+           "fetched while none dispatches"])  # fmt: skip
 def fetch_buffer(w: Window) -> Iterable[str]:
     run = w.flag("status.busy") & ~w.flag("status.halt")
     yield from (f"buffered {size}" for size in in_buckets(BUFFERED, w.state["fetched"][run]))

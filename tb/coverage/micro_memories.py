@@ -29,10 +29,12 @@ def _writes(w: Window, writer: str) -> tuple[np.ndarray, np.ndarray]:
     return on & (w.field("load", "write", "space") == 0), address
 
 
-@group(MICROARCHITECTURAL, "Each bank of the scratchpad read and written by each engine, each bank of the accumulators too.",
+@group(MICROARCHITECTURAL,
+       "Each bank of the scratchpad read and written by each engine, each bank of the accumulators too.",
        [f"{reader} reads bank {bank}" for reader, bank in product(READERS, range(BANKS))]
        + [f"{writer} writes bank {bank}" for writer, bank in product(WRITERS, range(BANKS))]
-       + [f"accumulator bank {bank} {how}" for bank, how in product(range(BANKS), ("read", "overwritten", "added to"))])  # fmt: skip
+       + [f"accumulator bank {bank} {how}" for bank, how in product(range(BANKS), ("read", "overwritten",
+           "added to"))])  # fmt: skip
 def banks(w: Window) -> Iterable[str]:
     size, rows = w.config.sp_bank_words, w.config.acc_bank_rows
 
@@ -50,9 +52,11 @@ def banks(w: Window) -> Iterable[str]:
         yield from (f"accumulator bank {bank} {how}" for bank in numbers(on, where, rows))
 
 
-@group(MICROARCHITECTURAL, "A read was granted to a bank right behind one of higher priority, and nothing to it in that cycle; "
+@group(MICROARCHITECTURAL,
+       "A read was granted to a bank right behind one of higher priority, and nothing to it in that cycle; "
        "after one and after three such cycles. Two readers at once in different banks.",
-       [f"{a} before {b}" for a, b in combinations(READERS, 2)] + [f"{a} holds off {b}" for a, b in combinations(READERS, 2)]
+       [f"{a} before {b}" for a, b in combinations(READERS, 2)] + [f"{a} holds off {b}" for a,
+           b in combinations(READERS, 2)]
        + [f"{a} beside {b}" for a, b in combinations(READERS, 2)])  # fmt: skip
 def read_conflicts(w: Window) -> Iterable[str]:
     size = w.config.sp_bank_words
@@ -68,8 +72,10 @@ def read_conflicts(w: Window) -> Iterable[str]:
     return hit(masks)
 
 
-@group(MICROARCHITECTURAL, "Vector and load write the scratchpad: at once in two banks, or load right behind vector in one.",
-       ("at once in two banks", "load behind vector", "load behind three of vector", "same word one after the other"))  # fmt: skip
+@group(MICROARCHITECTURAL,
+       "Vector and load write the scratchpad: at once in two banks, or load right behind vector in one.",
+       ("at once in two banks", "load behind vector", "load behind three of vector",
+       "same word one after the other"))  # fmt: skip
 def write_conflicts(w: Window) -> Iterable[str]:
     size = w.config.sp_bank_words
     (vector, vector_word), (load, load_word) = _writes(w, "vector"), _writes(w, "load")
@@ -82,7 +88,8 @@ def write_conflicts(w: Window) -> Iterable[str]:
     })  # fmt: skip
 
 
-@group(MICROARCHITECTURAL, "A word is read and written in the same cycle: the old data are read. And read right after its write.",
+@group(MICROARCHITECTURAL,
+       "A word is read and written in the same cycle: the old data are read. And read right after its write.",
        [f"{reader} {when} {writer}" for reader, writer, when in product(READERS, WRITERS, ("with", "after"))]
        + [f"vector reads a row {when} the array {how}" for when, how in product(
            ("with", "after"), ("overwrites it", "adds to it"))])  # fmt: skip
@@ -114,15 +121,19 @@ def forwarding(w: Window) -> Iterable[str]:
     twice = add & before(add) & (before(row) == row)
     other = add & before(add) & (before(row) != row)
     return hit({
-        "add after add": twice, "add after overwrite": add & before(over) & same, "overwrite after add": over & before(add) & same,
+        "add after add": twice, "add after overwrite": add & before(over) & same,
+        "overwrite after add": over & before(add) & same,
         "three adds": twice & before(twice), "add after add in the same bank": other & (before(bank) == bank),
-        "add two cycles after add": add & before(add, 2) & (before(row, 2) == row) & ~(before(write) & (before(row) == row)),
+        "add two cycles after add": add & before(add, 2) & (before(row,
+        2) == row) & ~(before(write) & (before(row) == row)),
         "add after add in another bank": other & (before(bank) != bank),
     })  # fmt: skip
 
 
-@group(MICROARCHITECTURAL, "Vector's read of the accumulators right behind reads that adding rows have in its bank, and beside them.",
-       ("behind an add", "behind three adds", "beside an add in another bank", "while rows overwrite its bank"))  # fmt: skip
+@group(MICROARCHITECTURAL,
+       "Vector's read of the accumulators right behind reads that adding rows have in its bank, and beside them.",
+       ("behind an add", "behind three adds", "beside an add in another bank",
+       "while rows overwrite its bank"))  # fmt: skip
 def accumulator_conflicts(w: Window) -> Iterable[str]:
     rows = w.config.acc_bank_rows
     add = w.field("accumulator", "write", "add").astype(bool)
@@ -141,7 +152,8 @@ def accumulator_conflicts(w: Window) -> Iterable[str]:
 
 
 @group(MICROARCHITECTURAL, "The weight FIFO: tiles in it, written and shifted at once, each slot.",
-       ["empty while a row waits", "one tile", "several tiles", "full", "written while shifted", "written for a while when empty",
+       ["empty while a row waits", "one tile", "several tiles", "full", "written while shifted",
+           "written for a while when empty",
         "completed and taken in one cycle", "slot 0", "last slot", "from memory", "from the scratchpad",
         "from the scratchpad behind memory", "from memory behind the scratchpad"])  # fmt: skip
 def weight_fifo(w: Window) -> Iterable[str]:

@@ -8,6 +8,7 @@ exist: beside either simulator or from the model without one.
 from __future__ import annotations
 
 from collections import deque
+from functools import lru_cache
 
 import numpy as np
 
@@ -183,7 +184,7 @@ class Tracker:
     def _dispatch(self, w: Window, at: int, facts: Facts) -> None:
         seq = int(w.field("frontend", "dispatch", "seq")[at])
         word = int.from_bytes(w.data("frontend", "dispatch", "instruction")[at].astype("<u4").tobytes(), "little")
-        instruction = decode(word)
+        instruction = _decoded(word)
         if instruction is not None:
             self._table[seq] = instruction
             facts.dispatched.append((at, seq, instruction))
@@ -253,6 +254,12 @@ class Tracker:
             word = self.word(seq)
             if word is not None:
                 facts.refused.append((code, word))
+
+
+@lru_cache(maxsize=256)
+def _decoded(word: int) -> Instruction | None:
+    """One object per encoding: long programs repeat theirs."""
+    return decode(word)
 
 
 def _event_columns(w: Window) -> dict[str, np.ndarray]:

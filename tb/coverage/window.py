@@ -84,6 +84,11 @@ class Facts:
     windows: dict[int, int] = field(default_factory=dict)  # bytes, by base register
 
 
+    def instructions(self) -> list[Instruction]:
+        """The instructions dispatched, each of equal ones once."""
+        return list({id(item): item for _, _, item in self.dispatched}.values())
+
+
 @cache
 def _inputs() -> dict[str, stimulus.Input]:
     return {item.name: item for item in stimulus.INPUTS}

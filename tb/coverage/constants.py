@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Port bits that cannot toggle in any configuration that ran, because a contract fixes them: derived, not listed by hand.
+
+Two families: bits of the trace record that the layout leaves empty, and bits of instructions that the decoder refuses
+unless they are zero (or, for an engine, are its operation's own). Whoever counts coverage checks that none of them
+ever toggled: a wrong exclusion is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from beatmatch.config import Config
+from beatmatch.isa import ENGINE_OF, Engine, Opcode
+from beatmatch.isa.encode import positions
+from beatmatch.trace import STATIONS, layout
+
+INSTRUCTION_BITS = 256
+Bits = set[int]
+
+TRACE_PORTS: dict[str, tuple[str, ...]] = {
+    "bm_core.sv": tuple(STATIONS),
+    "host/bm_host.sv": ("host",),
+    "frontend/bm_frontend.sv": ("frontend",),
+    "host/bm_port.sv": ("port",),
+    "load/bm_load.sv": ("load",),
+    "weights/bm_weights.sv": ("weights",),
+    "matmul/bm_matmul.sv": ("matmul",),
+    "accumulator/bm_accumulator.sv": ("accumulator",),
+    "vector/bm_vector.sv": ("vector",),
+    "vector/bm_vector_trace.sv": ("vector",),
+    "store/bm_store.sv": ("store",),
+}
+"""Files whose `trace_o` is the record of these stations."""
+
+INSTRUCTION_PORTS: dict[tuple[str, str], tuple[Engine, ...]] = {
+    ("load/bm_load.sv", "instr_i"): (Engine.LOAD,),
+    ("weights/bm_weights.sv", "instr_i"): (Engine.WEIGHTS,),
+    ("weights/bm_weights_rows.sv", "instr_i"): (Engine.WEIGHTS,),
+    ("matmul/bm_matmul.sv", "instr_i"): (Engine.MATMUL,),
+    ("matmul/bm_matmul_sequencer.sv", "instr_i"): (Engine.MATMUL,),
+    ("vector/bm_vector.sv", "instr_i"): (Engine.VECTOR,),
+    ("vector/bm_vector_sequencer.sv", "instr_i"): (Engine.VECTOR,),
+    ("store/bm_store.sv", "instr_i"): (Engine.STORE,),
+    ("frontend/bm_frontend.sv", "instr_o"): tuple(Engine)[1:],
+    ("frontend/bm_dispatch.sv", "instr_o"): tuple(Engine)[1:],
+}
+"""Ports that carry only legal instructions: of one engine, or of all five side by side."""
+
+ZERO = ("instance", "act_format", "weight_format", "transpose")
+"""Fields that a legal instruction has at zero."""
+
+
+def _empty_trace(stations: Iterable[str], config: Config) -> tuple[Bits, int]:
+    """Bits of a record of these stations that the layout leaves empty, and how many bits it has."""
+    record = layout(config)
+    empty: Bits = set()
+    width = 0
+    for station in stations:
+        start, words = record.stations[station]
+        for placed in record.slots:
+            if placed.station == station and placed.slot.kind != "digest":
+                first = width + 32 * (placed.offset - start)
+                used = sum(bits for _, bits in placed.slot.fields)
+                top = 31 if placed.slot.kind == "event" else 32
+                empty |= set(range(first + used, first + top))
+        width += 32 * words
+    return empty, width
+
+
+def _enable_padding(station: str, config: Config) -> Bits:
+    """Bits of enables and strobes past the lanes or the bytes of a beat, within a station's record."""
+    record = layout(config)
+    sizes = {("load", "write", "enable"): config.lanes, ("port", "w", "strobe"): config.mem_bytes}
+    found: Bits = set()
+    for (where, slot, name), used in sizes.items():
+        if where == station:
+            first, words = record.slot(where, slot).data[name]
+            low = 32 * (first - record.stations[station][0])
+            found |= set(range(low + used, low + 32 * words))
+    return found
+
+
+def _fixed(engine: Engine, config: Config) -> Bits:
+    """Bits of an instruction that are the same in all legal ones of an engine."""
+    opcodes = [opcode for opcode in Opcode if ENGINE_OF[opcode] is engine]
+    fixed = set(range(INSTRUCTION_BITS))
+    for opcode in opcodes:
+        for name, (shift, field) in positions(opcode).items():
+            if name == "opcode" or name in ZERO:
+                continue
+            free = field.width
+            if name in ("k_rows", "k_lanes"):
+                free = min(free, (config.rows - 1).bit_length())
+            elif name == "n_lanes":
+                free = min(free, (config.cols - 1).bit_length())
+            elif name in ("dst_space", "src_format", "dst_format"):
+                free = 1
+            fixed -= set(range(shift, shift + free))
+            if name == "src_space":  # scratchpad 0, accumulators 2
+                fixed.add(shift)
+    codes = 0
+    for opcode in opcodes:
+        codes |= int(opcode) ^ int(opcodes[0])
+    return fixed - {bit for bit in range(5) if codes >> bit & 1}
+
+
+def constant_bits(config: Config) -> dict[tuple[str, str], tuple[Bits, int]]:
+    """Bits that never toggle in a configuration, and the port's width, by (file, port)."""
+    found: dict[tuple[str, str], tuple[Bits, int]] = {}
+    for file, stations in TRACE_PORTS.items():
+        bits, width = _empty_trace(stations, config)
+        offset = 0
+        for station in stations:
+            bits |= {offset + bit for bit in _enable_padding(station, config)}
+            offset += 32 * layout(config).stations[station][1]
+        found[file, "trace_o"] = (bits, width)
+    for key, engines in INSTRUCTION_PORTS.items():
+        bits = {INSTRUCTION_BITS * n + bit for n, engine in enumerate(engines) for bit in _fixed(engine, config)}
+        found[key] = (bits, INSTRUCTION_BITS * len(engines))
+    return found
+
+
+def constant_everywhere(configs: Iterable[Config]) -> dict[tuple[str, str], Bits]:
+    """Bits that are constant in every one of the configurations that has them, by (file, port)."""
+    seen: dict[tuple[str, str], list[tuple[Bits, int]]] = {}
+    for config in configs:
+        for key, value in constant_bits(config).items():
+            seen.setdefault(key, []).append(value)
+    found: dict[tuple[str, str], Bits] = {}
+    for key, parts in seen.items():
+        widest = max(width for _, width in parts)
+        found[key] = {bit for bit in range(widest) if all(bit >= width or bit in bits for bits, width in parts)}
+    return found
