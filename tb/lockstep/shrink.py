@@ -102,6 +102,8 @@ def _candidates(program: Program) -> Iterator[Program]:
         width //= 2
     if program.host:
         yield program.replace(host=())
+        for start in range(len(program.host)):
+            yield program.replace(host=program.host[:start] + program.host[start + 1 :])
     if program.timing != SIMPLE_TIMING:
         yield program.replace(timing=SIMPLE_TIMING)
         yield program.replace(timing=dataclasses.replace(program.timing, stalls=(0,) * 5))

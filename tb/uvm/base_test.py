@@ -17,7 +17,7 @@ from tb.uvm.bfm import BenchError, CoreBfm
 from tb.uvm.env import CoreEnv
 from tb.uvm.job import Job
 
-IDLE_CYCLES = 50_000
+IDLE_CYCLES = 4 * transport.BLOCK
 """Clock cycles without one being played after which the test is given up: a sequence waits for what never comes."""
 OWNED = ("__init__", "run_phase", "final_phase")
 
@@ -90,10 +90,9 @@ class BaseTest(uvm_test):
     async def run_phase(self) -> None:
         """Raise the objection, run `main`, end what is open."""
         self.raise_objection("main")
-        watchdog = cocotb.start_soon(self._watch())
+        cocotb.start_soon(self._watch())  # to the end of the phase: others may hold objections longer
         await self.main()
         await self.bfm.close()
-        watchdog.cancel()
         self._ended = True
         self.drop_objection("main")
 
@@ -104,8 +103,8 @@ class BaseTest(uvm_test):
             played = self.bfm.cycles
             await Timer(IDLE_CYCLES * transport.PERIOD_NS, "ns")
         raise BenchError(
-            f"No cycle was played for {IDLE_CYCLES} clock cycles: a sequence waits for an item that no driver "
-            "takes or ends (is item_done() called?)."
+            f"No cycle was played for {IDLE_CYCLES} clock cycles: an objection is never dropped, or a sequence waits "
+            "for an item that no driver takes or ends (is item_done() called?)."
         )
 
     def final_phase(self) -> None:
@@ -142,6 +141,9 @@ class BaseTest(uvm_test):
                 )
         if env.scoreboard.compared != bfm.cycles:
             found.append(f"{bfm.cycles} cycles were played, but {env.scoreboard.compared} compared.")
+        checked = env.register_checker.writes + env.register_checker.reads
+        if env.csr.monitor.answers != checked:
+            found.append(f"The RTL answered {env.csr.monitor.answers} register accesses, but {checked} were checked.")
         if not bfm.programs or not env.scoreboard.events:
             found.append("The run was empty: no program was played, or nothing happened in it.")
         if self.instructions and not env.scoreboard.dispatched:

@@ -106,7 +106,10 @@ class CoreBfm:
     # ----- what the drivers call -----
 
     async def play(self, item: ProgramItem) -> None:
-        """Run a program to its end, with the memory and the plans that the other agents have set."""
+        """Run a program to its end, with the memory and the plans that the other agents have set.
+
+        It stays open: register accesses that follow see what it left, until the next program begins with a reset.
+        """
         async with self._busy:
             await self._close()
             program = item.program.replace(config=self.config)
@@ -118,14 +121,13 @@ class CoreBfm:
                     raise BenchError(f"{item} did not end within {MOST_CYCLES} cycles; give it a cycle limit.")
                 await self._step()
             item.program, item.cycles = self._program, self._machine.cycle_count
-            await self._close()
 
     def plan(self, item: ResetItem | RegisterItem) -> None:
         """Keep a reset or a register access for the next program."""
         self._planned.append(item)
 
     async def access(self, item: RegisterItem) -> None:
-        """One access of the register bus while no program runs; fills data and response from the RTL's answer."""
+        """One access of the register bus behind a program, or of an idle core; filled from the RTL's answer."""
         async with self._busy:
             if self._machine is None:
                 await self._open(Program(self.config, [], host=IDLE, origin="register accesses"))
@@ -142,7 +144,7 @@ class CoreBfm:
                 item.data = value
 
     async def close(self) -> None:
-        """End an idle phase that is still open; called once by the test when all is done."""
+        """End the program that is still open; what comes next begins with a reset."""
         async with self._busy:
             await self._close()
         if self._planned:

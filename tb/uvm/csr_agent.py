@@ -36,12 +36,18 @@ class CsrMonitor(TraceSubscriber):
     """Puts AXI4-Lite handshakes together again to accesses of 32 bits: `RegisterItem` on `ap`.
 
     Requests are read from the stimulus rows, answers from the RTL's records. `on_reset` is called for every reset.
+
+    Attributes
+    ----------
+    answers : int
+        Responses seen on the bus.
     """
 
     def build_phase(self) -> None:
         """Make the port."""
         super().build_phase()
         self.ap = uvm_analysis_port("ap", self)
+        self.answers = 0
         self.on_reset: Callable[[], None] = lambda: None
         config: Config = self.cdb_get("JOB").configuration()
         axil, status = (layout(config).slot("host", name) for name in ("axil", "status"))
@@ -74,6 +80,7 @@ class CsrMonitor(TraceSubscriber):
                 self.on_reset()
                 continue
             ready = int(axil[at])
+            self.answers += (ready >> 2 & 1) + (ready >> 6 & 1)
             if ready >> 2 & 1 and self._aw and self._w:
                 item = RegisterItem(self._aw.popleft(), self._w.popleft())
                 item.effective = not before[at]
