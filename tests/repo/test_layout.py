@@ -16,7 +16,7 @@ MODEL = ROOT / "model"
 RANKS = (
     ("config", "csr"),
     ("numerics", "trace", "stimulus", "memory", "isa", "accounting", "data", "digits"),
-    ("program", "events", "isa.asm", "isa.disasm", "sequence", "footprint", "features", "fidelity"),
+    ("program", "events", "isa.asm", "isa.disasm", "sequence", "footprint", "features", "fidelity", "timing"),
     ("stations", "oracle"),
     ("functional", "host_agent", "machine", "ordering", "checker"),
     ("compiler", "report"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from beatmatch.config import Config
+from beatmatch.timing import cycles
 
 REGISTERS = ("activation", "weight", "shadow", "product", "sum")
 """Registers of a processing element, in digest order; in the RTL ``u_array.gen_row[r].u_row.<name>_q``."""
@@ -19,6 +20,7 @@ class Array:
     All of it is one int32 buffer, so that the digest is one product with a vector of position weights. A row of the
     input skew stands in memory right before the activations that it feeds, so that one shift of the buffer moves
     both; places of the buffer that are no register weigh 0. What has nothing to move costs nothing.
+    Product registers beyond the first (``product_stages`` of the timing table) stand apart and are not in the digest.
 
     Parameters
     ----------
@@ -42,6 +44,7 @@ class Array:
         "_deskew_in",
         "_deskew_out",
         "_keep_digest",
+        "_late_products",
         "_load_waves",
         "_loads",
         "_places",
@@ -100,7 +103,8 @@ class Array:
             self._swaps.append((weight[place], shadow[place]))
             self._loads.append((shadow[place], leaving[first : last + 1]))
         self._wave_steps = rows + cols - 1
-        self._steps_of_row = rows + cols + 2  # from the edge until its sums have left the deskew
+        self._steps_of_row = cycles("edge_to_commit", config) + 1  # from the edge until its sums have left the deskew
+        self._late_products = [np.zeros(cells, np.int32) for _ in range(cycles("product_stages", config) - 1)]
 
         self._places = np.zeros(ends[-1], np.int32)
         self._place_weights(*np.split(self._places, ends[:-1]))
@@ -126,7 +130,8 @@ class Array:
 
     def reset(self) -> None:
         """All registers 0."""
-        self._buffer[:] = 0
+        for register in (self._buffer, *self._late_products):
+            register[:] = 0
         self._act_steps = self._weight_steps = 0  # how many more steps move something
         self._swap_waves: list[int] = []
         self._load_waves: list[int] = []
@@ -156,6 +161,8 @@ class Array:
             self._act_steps -= 1
             bottom = self._bottom[:-1].copy()
             cols, sums, product = self._cols, self._sum_flat, self._product_flat
+            if self._late_products:
+                product = self._pass_products()
             np.add(sums[:-cols], product[cols:], sums[cols:])
             sums[:cols] = product[:cols]
             np.multiply(self._activation, self._weight.reshape(self._rows, cols), self._product)
@@ -195,6 +202,13 @@ class Array:
                 self.digest = int(np.dot(self._buffer, self._places)) & 0xFFFFFFFF
             else:
                 self.digest = int(np.einsum("i,i->", self._buffer, self._places)) & 0xFFFFFFFF
+
+    def _pass_products(self) -> np.ndarray:
+        """Move the products one register on; those that the sums take in this cycle, int32 [cells]."""
+        registers = self._late_products
+        leaving = registers.pop()
+        registers.insert(0, self._product_flat.copy())
+        return leaving
 
     def row(self) -> np.ndarray:
         """The sums that leave the deskew registers in this cycle: int32 [cols], a copy."""

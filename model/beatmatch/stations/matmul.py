@@ -12,6 +12,7 @@ from beatmatch.stations.control import ISSUE, LAST, signals_of, sync_of
 from beatmatch.stations.scratchpad import Scratchpad
 from beatmatch.stations.weight_fifo import WeightFifo
 from beatmatch.stations.writer import TraceWriter
+from beatmatch.timing import cycles
 from beatmatch.trace import VALID
 
 ADD, SWAP, PAD = 1 << 12, 1 << 13, 1 << 14
@@ -84,7 +85,7 @@ class Matmul:
         self._part_shift = config.act_parts.bit_length() - 1
         self._operands = config.sp_words * config.act_parts
         self._acc_limit = config.acc_rows
-        self._ring: list[Row | None] = [None] * (config.rows + config.cols + 1)  # rows in the array, by cycle of X
+        self._ring: list[Row | None] = [None] * cycles("edge_to_commit", config)  # by cycle of X
         self._zeros = np.zeros(config.rows, np.int8)
         self._issue_offset = trace.offset("matmul", "issue")
         self._retire_offset = trace.offset("matmul", "retire")
