@@ -79,7 +79,7 @@ def normalise(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     telling = [line for line in lines if re.match(r"(?:\S+ )?\w*(?:Error|Exception|%Error)\b", line)]
     line = (telling or lines or ["no message"])[-1 if telling else 0]
-    line = re.sub(r"0x[0-9a-fA-F]+", "0x#", line)
+    line = re.sub(r"0x[0-9a-fA-F]+", "HEX", line)
     line = re.sub(r"(?:/[\w.+-]+)+", "FILE", line)
     return re.sub(r"\d+(?:\.\d+)?", "#", line)[:160]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can happen to a simulator process, planted through the model: it dies, it hangs, the model raises."""
+"""What can happen to a simulator process, planted through the model: it dies, or it hangs."""
 
 import os
 import time
@@ -31,12 +31,3 @@ def dies(replace):
 def hangs(replace):
     """The process never comes back."""
     _strike(replace, lambda: time.sleep(3600))
-
-
-def _raise():
-    raise RuntimeError("register 0x1234 of step 77 is gone")
-
-
-def raises(replace):
-    """The model has an error of its own."""
-    _strike(replace, _raise)
