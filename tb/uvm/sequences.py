@@ -14,6 +14,7 @@ from tb.lockstep import random_programs
 from tb.lockstep.dials import PLAIN, Dials
 from tb.lockstep.streams import derive, stream
 from tb.uvm import directed
+from tb.uvm.bfm import BenchError
 from tb.uvm.items import MemoryItem, ProgramItem, RegisterItem, ResetItem, When
 
 
@@ -32,7 +33,10 @@ class CoreSequence(uvm_sequence):
 
     async def run(self, program: Program) -> ProgramItem:
         """Play a program on model and RTL; returns when the host has read its results."""
-        return await _send(self.sequencer.command, ProgramItem(program))
+        item = await _send(self.sequencer.command, ProgramItem(program))
+        if not item.cycles:
+            raise BenchError(f"{item} was never played, though its driver says that it is done.")
+        return item
 
     async def memory(self, timing: MemoryTiming | None) -> None:
         """Change the memory of the programs to come; None is each program's own."""

@@ -54,6 +54,8 @@ class TraceSubscriber(uvm_subscriber):
 
     def write(self, block: Block) -> None:
         """Check the order, then look at the block. Raises BenchError for a gap."""
+        if len(block.rows) != len(block.actual):
+            raise BenchError(f"The RTL gave {len(block.actual)} records for {len(block.rows)} rows of stimulus.")
         if (block.number, block.first) != (self.programs, self._next):
             raise BenchError(
                 f"{self.get_full_name()} lost its place in the trace: cycle {self._next} of program {self.programs} "

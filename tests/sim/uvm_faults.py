@@ -49,7 +49,7 @@ FAULTS = (
     UvmFault("NoCollector", "coverage is not collected", "No coverage collector is left"),
     UvmFault("StateNotMet", "a planned reset never happens", "never met the state vector.param_read"),
     UvmFault("PlanWithoutProgram", "a reset is planned behind the last program", "had no program to happen in"),
-    UvmFault("LostProgram", "the driver drops a program", "The run was empty"),
+    UvmFault("LostProgram", "the driver drops a program", "was never played"),
     UvmFault("ItemNotDone", "a driver forgets item_done()", "No cycle was played for"),
     UvmFault("WaitsForNothing", "the stimulus waits for ever", "No cycle was played for"),
     UvmFault("ItemLeft", "items stay in a queue", "still holds . items that nobody took"),
@@ -69,7 +69,7 @@ FAULTS = (
     UvmFault("BeatCorrupted", "the RTL reads other data than the model", "value: the RTL shows another value"),
     UvmFault("RowLost", "the RTL misses a row of stimulus", "cycle 2.: host.axil"),
     UvmFault("UnknownBit", "a bit of the trace is X", "unknown_x: the RTL drives unknown bits"),
-    UvmFault("RecordsEnd", "the RTL's records end early", "missing: the RTL lacks"),
+    UvmFault("RecordsEnd", "the RTL's records end early", "records for .* rows"),
 )
 """In the order of `uvm_faults_bench.py`."""
 

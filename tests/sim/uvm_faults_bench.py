@@ -314,7 +314,7 @@ class Late(BrokenMonitor):
 
     def disturb(self, block, count):
         if len(block.actual):
-            late = np.concatenate([np.zeros((1, block.actual.shape[1]), np.uint32), block.actual[:-1]])
+            late = np.concatenate([block.actual[:1], block.actual[:-1]])
             block = dataclasses.replace(block, actual=late)
         self.ap.write(block)
 
