@@ -38,13 +38,19 @@ TARGETS = {"functional": 100.0, "line": 100.0, "branch": 100.0, "toggle": 98.0}
 def _parser() -> argparse.ArgumentParser:
     title, _, examples = __doc__.partition("\n\n")
     parser = argparse.ArgumentParser(
-        prog="python -m tb.coverage", description=title, epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m tb.coverage",
+        description=title,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--model", action="store_true", help="functional coverage only, from the model's records")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (2)")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument(
-        "--replay", nargs=4, metavar=("CONFIG", "KIND", "VARIANT", "SEED"), help="run one program of the suite in lockstep"
+        "--replay",
+        nargs=4,
+        metavar=("CONFIG", "KIND", "VARIANT", "SEED"),
+        help="run one program of the suite in lockstep",
     )
     return parser
 
@@ -94,7 +100,11 @@ def _figures(ran: list[runs.Ran], report: functional.FunctionalReport, found: co
     if found is not None:
         for kind in ("line", "branch", "toggle"):
             tally = found.total(kind)
-            figures |= {kind: round(tally.percent, 3), f"{kind}_points": tally.total, f"{kind}_missed": tally.total - tally.hit}
+            figures |= {
+                kind: round(tally.percent, 3),
+                f"{kind}_points": tally.total,
+                f"{kind}_missed": tally.total - tally.hit,
+            }
         figures["constant_toggles"] = found.constant
         figures["waivers"] = len(found.waived)
         figures["waiver_rows"] = [
@@ -102,7 +112,10 @@ def _figures(ran: list[runs.Ran], report: functional.FunctionalReport, found: co
             for w, count in found.waived
         ]
         figures["files"] = [
-            {"file": f"rtl/{item.name}", **{kind: round(getattr(item, kind).percent, 2) for kind in ("line", "branch", "toggle")}}
+            {
+                "file": f"rtl/{item.name}",
+                **{kind: round(getattr(item, kind).percent, 2) for kind in ("line", "branch", "toggle")},
+            }
             for item in found.files
         ]
     return figures
@@ -133,7 +146,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.replay:
         config, kind, variant, seed = options.replay
         if config not in suite.CONFIGS or kind not in suite.KINDS:
-            console.print(f"Choose a configuration of {', '.join(suite.CONFIGS)} and a kind of {', '.join(suite.KINDS)}.")
+            console.print(
+                f"Choose a configuration of {', '.join(suite.CONFIGS)} and a kind of {', '.join(suite.KINDS)}."
+            )
             return 2
         ran = runs.run_config(config, [suite.Entry(config, kind, int(variant), int(seed))])
         console.print(f"{ran.cycles} cycles equal on model and RTL under {ran.simulator}")
@@ -141,7 +156,12 @@ def main(arguments: list[str] | None = None) -> int:
     started = time.perf_counter()
     entries = suite.chosen()
     excluded = exclusions.exclusions(GROUPS)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.completed}/{task.total}"), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console) as progress:
         ran = _on_the_model(entries, progress) if options.model else _in_lockstep(entries, options.jobs, progress)
         coverage = Coverage()
@@ -156,7 +176,9 @@ def main(arguments: list[str] | None = None) -> int:
     figures = _figures(ran, report, found)
     figures["command"] = "python -m tb.coverage" + (" --model" if options.model else "")
     figures["seconds"] = round(time.perf_counter() - started, 1)
-    conditions = f"{figures['command']}: {figures['programs']} programs, {figures['cycles']} cycles, {figures['seconds']} s."
+    conditions = (
+        f"{figures['command']}: {figures['programs']} programs, {figures['cycles']} cycles, {figures['seconds']} s."
+    )
     if not options.model:
         FOLDER.mkdir(parents=True, exist_ok=True)
         (FOLDER / "index.html").write_text(html.page(report, found, runs.RTL, conditions))

@@ -75,7 +75,9 @@ def main() -> None:
         console.print(f"[red]{hits[:, number].sum()} seeds[/] {BINS[number][0]}: {BINS[number][1]}")
     chosen = [entries[index] for index in picked] + fixed(arguments.seed)
     save(chosen, f"python -m tb.coverage.choose --rounds {arguments.rounds} --seed {arguments.seed}")
-    console.print(f"{len(picked)} of {len(entries)} programs, {int(cycles[picked].sum())} of {int(cycles.sum())} cycles")
+    console.print(
+        f"{len(picked)} of {len(entries)} programs, {int(cycles[picked].sum())} of {int(cycles.sum())} cycles"
+    )
 
 
 if __name__ == "__main__":

@@ -178,4 +178,6 @@ def evaluate(points: Points, configs: Iterable[Config], root: Path, allowed: lis
     idle = [allowed[n] for n, count in uses.items() if not count]
     if idle:
         raise WaiverError(f"The waiver of {idle[0].what} in {idle[0].file} leaves out nothing: remove it.")
-    return CodeReport(sorted(files.values(), key=lambda item: item.name), [(allowed[n], c) for n, c in uses.items()], fixed)
+    return CodeReport(
+        sorted(files.values(), key=lambda item: item.name), [(allowed[n], c) for n, c in uses.items()], fixed
+    )

@@ -26,7 +26,8 @@ LIMIT = 20_000
 SCENARIOS = (
     "LOAD loses to FRONTEND", "WEIGHTS loses to FRONTEND", "WEIGHTS loses to LOAD", "STORE loses to FRONTEND",
     "STORE loses to LOAD", "STORE loses to WEIGHTS", "STORE loses to MATMUL", "STORE loses to VECTOR",
-    "FRONTEND wins over an answer to STORE", "LOAD wins over an answer to STORE", "WEIGHTS wins over an answer to STORE",
+    "FRONTEND wins over an answer to STORE", "LOAD wins over an answer to STORE",
+    "WEIGHTS wins over an answer to STORE",
 )  # fmt: skip
 
 
@@ -69,7 +70,9 @@ def _with(program: Program, errors: tuple[ErrorRange, ...] = (), **changes: obje
     return program.replace(timing=MemoryTiming.from_dict(data))
 
 
-def _bad(rng: random.Random, program: Program, base: int, reads: bool, first: int = 0, size: int = 1 << 16) -> ErrorRange:
+def _bad(
+    rng: random.Random, program: Program, base: int, reads: bool, first: int = 0, size: int = 1 << 16
+) -> ErrorRange:
     start = program.bases[base].address + first
     return ErrorRange(start, start + size - 1, rng.choice((SLVERR, DECERR)), reads, not reads)
 
@@ -137,7 +140,8 @@ def _answer(rng: random.Random, config: Config, scenario: str) -> Program | None
     if seen.raised < 0 or len(seen.answers) != 1 or seen.raised < seen.answers[0]:
         return None
     return _with(
-        program, (_bad(rng, program, 2, False),), write_latency=program.timing.write_latency + seen.raised - seen.answers[0]
+        program, (_bad(rng, program, 2, False),),
+            write_latency=program.timing.write_latency + seen.raised - seen.answers[0]
     )  # fmt: skip
 
 
@@ -149,7 +153,8 @@ def _beside_load(rng: random.Random, config: Config) -> Iterator[Program]:
         weights = simple(Opcode.WEIGHTS_MEM, config, base=1, row_stride=config.mem_bytes)
         items = [weights, load] if rng.random() < 0.5 else [load, weights]
         program = small_program(
-            rng, config, items, "", windows=(0, 1), timing=MemoryTiming(read_latency=rng.randint(1, 20), write_latency=1)
+            rng, config, items, "", windows=(0, 1), timing=MemoryTiming(read_latency=rng.randint(1, 20),
+                write_latency=1)
         )  # fmt: skip
         bad = _bad(rng, program, 1, True, rng.randrange(config.rows) * config.mem_bytes, config.mem_bytes)
         program = _with(program, (bad,))

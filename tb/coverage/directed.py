@@ -102,7 +102,9 @@ def many(rng: random.Random, config: Config, variant: int) -> Program:
     for name in positions(opcode):
         if name.endswith("_ring"):
             changes[name] = 1 + (variant // 9 + variant) % 3
-            stride = {"src_ring": "src_outer_stride", "dst_ring": "dst_outer_stride", "acc_ring": "acc_outer_stride"}[name]
+            stride = {"src_ring": "src_outer_stride", "dst_ring": "dst_outer_stride", "acc_ring": "acc_outer_stride"}[
+                name
+            ]
             if opcode is Opcode.WEIGHTS_SP:
                 stride = "outer_stride"
             changes[stride] = 1
@@ -125,7 +127,10 @@ def few_in_rings(rng: random.Random, config: Config, variant: int) -> Program:
             items.append(simple(opcode, config, outer=outer, **dict.fromkeys(names, ring)))
     ring = 1 + variant % 3
     outer = rng.randint(1, 1 << ring)
-    items += [simple(Opcode.WEIGHTS_SP, config, outer=outer, src_ring=ring), simple(Opcode.MATMUL, config, keep=0, outer=outer)]
+    items += [
+        simple(Opcode.WEIGHTS_SP, config, outer=outer, src_ring=ring),
+        simple(Opcode.MATMUL, config, keep=0, outer=outer),
+    ]
     return small_program(rng, config, items, "few in rings")
 
 
@@ -143,7 +148,12 @@ def tokens(rng: random.Random, config: Config, variant: int) -> Program:
             counts[second] = rng.choice((15, 16, 255))
             sync = {"wait0_id": counter, "wait0_n": rng.choice((1, 8, 11, 14, 15)), "wait1_id": second}
             sync |= {"wait1_n": rng.choice((0, 15))}
-            sync |= {"sig0_en": 1, "sig0_id": shared if turn else counter, "sig1_en": rng.getrandbits(1), "sig1_id": shared}
+            sync |= {
+                "sig0_en": 1,
+                "sig0_id": shared if turn else counter,
+                "sig1_en": rng.getrandbits(1),
+                "sig1_id": shared,
+            }
             extra = {"keep": 1} if opcode is Opcode.MATMUL else {}
             items.append(simple(opcode, config, **sync, **extra))
     items += [simple(Opcode.MATMUL, config, keep=0)] * 2
@@ -208,7 +218,9 @@ def pages(rng: random.Random, config: Config, variant: int) -> Program:
         items.append(simple(opcode, config, row_bytes=size, offset=offset))
         small = min(longest, 256 * beat)
         items.append(simple(opcode, config, row_bytes=small, offset=4096 * rng.randint(1, 2)))
-        items.append(simple(opcode, config, row_bytes=min(longest, beat * 2), offset=4096 - beat, rows=2, row_stride=4096))
+        items.append(
+            simple(opcode, config, row_bytes=min(longest, beat * 2), offset=4096 - beat, rows=2, row_stride=4096)
+        )
     step = beat * -(-config.peak_macs // beat)
     offset = max(0, 4096 - beat * rng.randint(1, max(1, config.peak_macs // beat - 1)))
     items += [
@@ -247,7 +259,9 @@ def short_rows(rng: random.Random, config: Config, variant: int) -> Program:
     items = []
     for _ in range(12):
         items += [simple(opcode, config) for opcode in rng.sample(opcodes, rng.randint(2, 5))]
-    return small_program(rng, config, items, "short rows", timing=MemoryTiming(read_latency=1, write_latency=rng.choice((1, 60))))
+    return small_program(
+        rng, config, items, "short rows", timing=MemoryTiming(read_latency=1, write_latency=rng.choice((1, 60)))
+    )
 
 
 def retires(rng: random.Random, config: Config, variant: int) -> Program:
@@ -305,8 +319,15 @@ def bad_answers(rng: random.Random, config: Config, variant: int) -> Program:
     bytes_ = min(bytes_, config.sp_words * config.lanes // 8)
     items = [
         simple(Opcode.LOAD, config, base=0, row_bytes=bytes_, rows=rows, row_stride=512, dst_row_stride=1),
-        simple(Opcode.WEIGHTS_MEM, config, base=1, row_stride=config.mem_bytes, packed=int(rng.random() < 0.6), inner=2,
-               inner_stride=512),
+        simple(
+            Opcode.WEIGHTS_MEM,
+            config,
+            base=1,
+            row_stride=config.mem_bytes,
+            packed=int(rng.random() < 0.6),
+            inner=2,
+            inner_stride=512,
+        ),
         simple(Opcode.STORE, config, base=2, row_bytes=bytes_, rows=rows, row_stride=512),
         *(simple(Opcode.LOAD, config) for _ in range(rng.randint(10, 40))),
     ]
@@ -317,7 +338,9 @@ def bad_answers(rng: random.Random, config: Config, variant: int) -> Program:
     )  # fmt: skip
     which = variant % 4
     start = program.address if which == 3 else program.bases[which].address
-    place = start + config.mem_bytes * (rng.randint(64 // config.mem_bytes, 1400 // config.mem_bytes) if which == 3 else rng.randint(0, 5))
+    place = start + config.mem_bytes * (
+        rng.randint(64 // config.mem_bytes, 1400 // config.mem_bytes) if which == 3 else rng.randint(0, 5)
+    )
     span = rng.choice((0, config.mem_bytes - 1, 4000))
     bad = (ErrorRange(place, place + span, rng.choice((SLVERR, DECERR))),)
     timing = type(program.timing).from_dict(program.timing.to_dict() | {"errors": bad})
@@ -337,8 +360,10 @@ def parameter_rows(rng: random.Random, config: Config, variant: int) -> Program:
         for form in Format:
             for make in (simple, from_accumulator):
                 bound = rng.randint(-128, 127)
-                items.append(make(opcode, config, dst_format=form, param_mode=rng.randint(0, 2), outer=rng.randint(1, 2),
-                                  clip_low=bound, clip_high=bound, zero_point=rng.randint(-128, 127), dst=4))  # fmt: skip
+                items.append(make(opcode, config, dst_format=form, param_mode=rng.randint(0, 2), outer=rng.randint(1,
+                    2),
+                                  clip_low=bound, clip_high=bound, zero_point=rng.randint(-128, 127),
+                                      dst=4))  # fmt: skip
     return small_program(rng, config, items, "parameter rows")
 
 

@@ -59,7 +59,9 @@ def _source(item: FileReport, root: Path) -> str:
     for number, text in enumerate((root / item.name).read_text().splitlines(), 1):
         missed = item.missed.get(number, [])
         state = "m" if missed or item.counts.get(number) == 0 else "h" if number in item.counts else ""
-        note = f"   <em>never: {escape(', '.join(missed[:6]))}{' ...' if len(missed) > 6 else ''}</em>" if missed else ""
+        note = (
+            f"   <em>never: {escape(', '.join(missed[:6]))}{' ...' if len(missed) > 6 else ''}</em>" if missed else ""
+        )
         count = f"{item.counts[number]:>9}" if number in item.counts else " " * 9
         lines.append(f'<span class="{state}"><i>{number:>4} {count}</i>  {escape(text)}{note}</span>')
     figures = ", ".join(f"{kind} {getattr(item, kind).percent:.1f} %" for kind in ("line", "branch", "toggle"))
@@ -77,7 +79,10 @@ def page(functional: FunctionalReport, code: CodeReport | None, root: Path, cond
     conditions : str
         One line: command, programs, cycles.
     """
-    tiles = [_tile(f"bins from {ENOUGH} seeds", f"{functional.percent():.2f} %"), _tile("bins hit", f"{functional.percent('hit'):.2f} %")]
+    tiles = [
+        _tile(f"bins from {ENOUGH} seeds", f"{functional.percent():.2f} %"),
+        _tile("bins hit", f"{functional.percent('hit'):.2f} %"),
+    ]
     if code is not None:
         tiles += [_tile(kind, f"{code.total(kind).percent:.2f} %") for kind in ("line", "branch", "toggle")]
         tiles.append(_tile("waivers", str(len(code.waived))))

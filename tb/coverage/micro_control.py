@@ -146,7 +146,8 @@ def deadlocks(w: Window) -> Iterable[str]:
 @group(MICROARCHITECTURAL,
        "The end of a run in the cycle of something else, and straight after the last thing it waited for.",
        ("done with the host reading", "done with the host writing", "start in the last cycle of a run",
-        "start in the first cycle after a run", "done right after a retire", "two runs within a hundred cycles"))  # fmt: skip
+        "start in the first cycle after a run", "done right after a retire",
+        "two runs within a hundred cycles"))  # fmt: skip
 def run_boundaries(w: Window) -> Iterable[str]:
     busy = w.flag("status.busy")
     done = w.flag("status.done") & ~before(w.flag("status.done")) & w.flag("rst_n")

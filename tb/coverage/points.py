@@ -2,7 +2,8 @@
 """Verilator's coverage data: read, and merged over instances and configurations.
 
 A coverage file is text, one point a line: ``C '<key><value>...' <count>`` with control characters 1 and 2 in front of
-keys and values. Keys used here: ``f`` file, ``l`` line, ``n`` column, ``page`` (its first part is the kind), ``o`` what,
+keys and values. Keys used here: ``f`` file, ``l`` line, ``n`` column, ``page`` (its first part is the kind),
+    ``o`` what,
 ``S`` the source lines of the point, ``h`` the instance. A point of a module is covered if it was hit in any instance of
 any configuration: parameters switch generate branches off, so no single configuration has all points.
 """

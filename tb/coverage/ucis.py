@@ -35,12 +35,16 @@ def document(functional: FunctionalReport, code: CodeReport | None) -> Element:
     for number, name in enumerate(names, 1):
         SubElement(root, "sourceFiles", fileName=name, id=str(number))
     SubElement(
-        root, "historyNodes", historyNodeId="0", logicalName="suite", physicalName="tb/coverage/suite.json", kind="TEST",
-        testStatus="true", date=STARTED, toolCategory="UCIS:simulator", ucisVersion="1.0", vendorId=WRITER, vendorTool=WRITER,
+        root, "historyNodes", historyNodeId="0", logicalName="suite", physicalName="tb/coverage/suite.json",
+            kind="TEST",
+        testStatus="true", date=STARTED, toolCategory="UCIS:simulator", ucisVersion="1.0", vendorId=WRITER,
+            vendorTool=WRITER,
         vendorToolVersion="1",
     )  # fmt: skip
     for number, item in enumerate(code.files if code else [], 2):
-        instance = SubElement(root, "instanceCoverages", name=Path(item.name).stem, key=str(number), moduleName=Path(item.name).stem)
+        instance = SubElement(
+            root, "instanceCoverages", name=Path(item.name).stem, key=str(number), moduleName=Path(item.name).stem
+        )
         _identity(instance, number)
         block = SubElement(instance, "blockCoverage")
         for line, count in sorted(item.counts.items()):

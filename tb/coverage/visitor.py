@@ -109,7 +109,8 @@ class Visitor(HostAgent):
     def _step_visit(self, host: Host) -> None:
         aw, w, ar = self._show
         for shown, ready, queue, channel in (
-            (aw, host.awready, self._writes, 0), (w, host.wready, self._write_data, 1), (ar, host.arready, self._reads, 2)
+            (aw, host.awready, self._writes, 0), (w, host.wready, self._write_data, 1), (ar, host.arready,
+            self._reads, 2)
         ):  # fmt: skip
             if shown and ready:
                 queue.popleft()

@@ -83,7 +83,6 @@ class Facts:
     started: list[tuple[int, int, int]] = field(default_factory=list)  # program length, address, cycle limit
     windows: dict[int, int] = field(default_factory=dict)  # bytes, by base register
 
-
     def instructions(self) -> list[Instruction]:
         """The instructions dispatched, each of equal ones once."""
         return list({id(item): item for _, _, item in self.dispatched}.values())
