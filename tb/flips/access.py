@@ -38,6 +38,7 @@ class StateAccess:
         self._read.restype = self._write.restype = None
         bind.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint32)]
         bind.restype = ctypes.c_uint32
+        library.bm_state_clear()
         self.places: list[Place] = []
         known: dict[str, Place] = {}
         self.bytes = 0

@@ -39,7 +39,7 @@ class Plan:
     """What is run on one configuration, in one or several processes."""
 
     config: Config
-    state: list[Element]
+    state: tuple[Element, ...]
     built: sim.Build
     jobs: list[Job]
 
@@ -58,7 +58,7 @@ def plan(flips: int, both: int, seed: int, processes: int, configs: Sequence[Con
         if share % PER_BOTH:
             pairs.append((derive(seed, "both", config.name, len(pairs)), share % PER_BOTH))
         jobs = [
-            Job(config.to_dict(), state, "", programs[i::processes], POISON, pairs[i::processes])
+            Job(config.to_dict(), list(state), "", programs[i::processes], POISON, pairs[i::processes])
             for i in range(processes)
         ]
         plans.append(Plan(config, state, build(config, state), [job for job in jobs if job.programs or job.both]))

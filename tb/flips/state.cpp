@@ -16,6 +16,9 @@ static std::vector<Bound> bound;
 
 extern "C" {
 
+// Bind anew from here on.
+void bm_state_clear() { bound.clear(); }
+
 // Bytes of the variable, which comes next in the array; 0 if there is none of this name. stride: bytes of one word.
 uint32_t bm_state_bind(const char *scope, const char *name, uint32_t *stride) {
     const VerilatedScope *found = Verilated::threadContextp()->scopeFind(scope);

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from beatmatch.config import Config
@@ -71,23 +71,20 @@ class Element:
         return ".".join(filter(None, (self.path, self.name)))
 
 
-def elements(config: Config, sources: Sequence[Path] | None = None) -> list[Element]:
+@cache
+def elements(config: Config) -> tuple[Element, ...]:
     """All state of the core of a configuration, tracing on, in the order of their names.
 
     Raises `tb.synth.SynthesisError` if Yosys refuses the design.
     """
-    files = toolchain.rtl_sources() if sources is None else sources
+    files = " ".join(str(path.resolve()) for path in toolchain.rtl_sources())
     parameters = " ".join(f"-G {key}={value}" for key, value in (config.rtl_parameters() | {"TRACE": 1}).items())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        synth._yosys(
-            folder,
-            ELABORATE.format(top=TOP, parameters=parameters, sources=" ".join(str(p.resolve()) for p in files)),
-            TOP,
-        )
+        synth._yosys(folder, ELABORATE.format(top=TOP, parameters=parameters, sources=files), TOP)
         modules = json.loads((folder / "state.json").read_text())["modules"]
     found = [element for name, module in modules.items() for element in _of_module(name, module)]
-    return sorted(found, key=lambda element: (element.variable, element.low))
+    return tuple(sorted(found, key=lambda element: (element.variable, element.low)))
 
 
 def _of_module(full_name: str, module: dict) -> list[Element]:
