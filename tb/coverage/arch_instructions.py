@@ -78,7 +78,8 @@ def transfer(w: Window) -> Iterable[str]:
         if item.rows > 1:
             dense = -(-item.row_bytes // beat) * beat
             step = item.row_stride
-            yield f"{kind} {'rows on one another' if step < dense else 'rows dense' if step == dense else 'rows with gaps'}"
+            apart = "rows on one another" if step < dense else "rows dense" if step == dense else "rows with gaps"
+            yield f"{kind} {apart}"
             local = item.fields[f"{side}_row_stride"]
             yield f"{kind} {'local same' if not local else 'local dense' if local == words else 'local gaps'}"
 

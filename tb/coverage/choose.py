@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses the suite: runs a pool of candidates on the model and keeps the fewest cycles that hit every bin often enough.
+"""Chooses the suite: of a pool of candidates on the model, the fewest cycles that hit every bin often enough.
 
     python -m tb.coverage.choose --rounds 3
 

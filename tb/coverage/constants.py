@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Port bits that cannot toggle in any configuration that ran, because a contract fixes them: derived, not listed by hand.
+"""Port bits that cannot toggle in any configuration that ran, because a contract fixes them: derived, not listed.
 
 Two families: bits of the trace record that the layout leaves empty, and bits of instructions that the decoder refuses
 unless they are zero (or, for an engine, are its operation's own). Whoever counts coverage checks that none of them

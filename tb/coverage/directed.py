@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Directed programs: what random ones reach too seldom. Each kind is a function of (random numbers, configuration, variant)."""
+"""Directed programs: what random ones reach too seldom.
+
+Each kind is a function of random numbers, a configuration, and the number of a variant.
+"""
 
 from __future__ import annotations
 

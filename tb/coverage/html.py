@@ -11,15 +11,20 @@ from tb.coverage.functional import ENOUGH, FunctionalReport
 
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; color: #1d2733; }
-h1 { font-weight: 600; } h2 { margin-top: 2em; border-bottom: 1px solid #d5dbe3; }
-.tiles { display: flex; gap: 1em; flex-wrap: wrap; } .tile { border: 1px solid #d5dbe3; border-radius: 8px; padding: .8em 1.2em; }
+h1 { font-weight: 600; }
+h2 { margin-top: 2em; border-bottom: 1px solid #d5dbe3; }
+.tiles { display: flex; gap: 1em; flex-wrap: wrap; }
+.tile { border: 1px solid #d5dbe3; border-radius: 8px; padding: .8em 1.2em; }
 .tile b { display: block; font-size: 1.7em; font-weight: 600; }
 table { border-collapse: collapse; width: 100%; } th { text-align: left; background: #f3f5f8; }
-th, td { padding: .25em .6em; border-bottom: 1px solid #e4e8ee; vertical-align: top; } td.n { text-align: right; white-space: nowrap; }
+th, td { padding: .25em .6em; border-bottom: 1px solid #e4e8ee; vertical-align: top; }
+td.n { text-align: right; white-space: nowrap; }
 details summary { cursor: pointer; } .bins { columns: 3; font-size: 13px; } .bins div { break-inside: avoid; }
 .ok { color: #19753f; } .thin { color: #9a6700; } .hole { color: #b42318; font-weight: 600; }
-pre { font: 12px/1.4 ui-monospace, monospace; margin: 0; overflow-x: auto; } pre span { display: block; white-space: pre; }
-pre .h { background: #eaf6ee; } pre .m { background: #fde8e6; } pre i { color: #8a94a3; font-style: normal; user-select: none; }
+pre { font: 12px/1.4 ui-monospace, monospace; margin: 0; overflow-x: auto; }
+pre span { display: block; white-space: pre; }
+pre .h { background: #eaf6ee; } pre .m { background: #fde8e6; }
+pre i { color: #8a94a3; font-style: normal; user-select: none; }
 pre em { color: #b42318; font-style: normal; }
 """
 
@@ -103,9 +108,9 @@ def page(functional: FunctionalReport, code: CodeReport | None, root: Path, cond
         waived = [_row(escape(w.file), escape(w.what), w.kind, count, escape(w.reason)) for w, count in code.waived]
         parts += [
             "<h2>Code coverage</h2>",
-            "<p>Union over all instances and configurations. Numbers in front of the source are hits of a line's point. "
-            f"{code.constant} toggle points are constant by contract (empty bits of the trace record, bits of instructions "
-            "that the decoder refuses).</p>",
+            "<p>Union over all instances and configurations. Numbers in front of the source are hits of a line's point. ",
+            f"{code.constant} toggle points are constant by contract (empty bits of the trace record, bits of ",
+            "instructions that the decoder refuses).</p>",
             "<h3>Waivers</h3>", _table(("file", "what", "kind", "points", "reason"), waived),
             "<h3>Source</h3>", *(_source(item, root) for item in code.files),
         ]  # fmt: skip

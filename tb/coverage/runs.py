@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the suite in lockstep: on the small configurations under Verilator with code coverage, on the others under Icarus.
+"""Runs the suite in lockstep: small configurations under Verilator with code coverage, the others under Icarus.
 
 Every cycle that counts for coverage has been compared with the RTL's; a program that diverges ends the run.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every coverage group can be hit, and can fail to be hit; no group is empty; nothing depends on where blocks are cut."""
+"""Every coverage group can be hit, and can fail to be hit; none is empty; where blocks are cut does not matter."""
 
 import numpy as np
 import pytest
