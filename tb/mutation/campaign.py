@@ -27,7 +27,7 @@ CONFIGS = (
 )
 """Small, and between them every kind of branch: words wider and narrower than beats, rows wider and narrower than
 columns, one bank and several, bank counts that are no power of two."""
-SHARD = 1000
+SHARD = 1200
 """Mutants in one build: a core with all of them no longer fits into a processor's caches and runs ten times slower."""
 
 Progress = Callable[[str, int, int], None]
@@ -80,7 +80,8 @@ class Fate:
 
 @dataclass
 class Result:
-    """The fates of all mutants, and what the run took: `seconds` without builds, cycles played."""
+    """The fates of all mutants, and what the run took: cycles played, seconds of playing and proving (of shards that an
+    earlier, interrupted run has finished too), seconds of the builds that were not in the cache."""
 
     fates: list[Fate]
     seconds: float
@@ -92,7 +93,7 @@ class Result:
 def run(settings: Settings, progress: Progress = lambda *_: None, sources: Sequence[Path] | None = None) -> Result:
     """Run everything; raises SimulationError if the unmutated core is not in lockstep."""
     sources = list(sources or toolchain.rtl_sources())
-    started, build_seconds, cycles = time.monotonic(), 0.0, 0
+    build_seconds, played, cycles = 0.0, 0.0, 0
     fates: dict[str, Fate] = {}
     for config in settings.configs:
         found = find(config, sources, settings)
@@ -101,27 +102,28 @@ def run(settings: Settings, progress: Progress = lambda *_: None, sources: Seque
         file = recordings.prepare(
             config, settings.seed, settings.programs, partial(progress, f"{config.name}: recording programs")
         )
-        for first in range(0, len(alive), SHARD):
-            shard = alive[first : first + SHARD]
-            text = f"{config.name}: mutants {first + 1} to {first + len(shard)} of {len(alive)}"
+        shards = -(-len(alive) // SHARD)
+        for number in range(shards):
+            shard = alive[number::shards]
+            text = f"{config.name}: {len(shard)} mutants, part {number + 1} of {shards}"
             progress(f"{text}, build", 0, 0)
-            before = time.monotonic()
             built = execute.build(config, shard, sources)
-            build_seconds += time.monotonic() - before
-            report = partial(_report, progress, text, len(shard))
-            outcomes = execute.run(
-                built, config, shard, file, jobs=settings.jobs, blind=settings.blind, progress=report
+            build_seconds += built.seconds
+            outcomes, seconds = execute.outcomes(
+                *(built, config, shard, file, settings.jobs, settings.blind),
+                partial(_report, progress, text, len(shard)),
             )
+            played += seconds
             cycles += sum(outcome["cycles"] for outcome in outcomes.values())
             for mutant in shard:
                 outcome = outcomes[mutant.number]
                 if outcome["cycle"] is not None:
                     reason = f"{config.name}: {outcome['program']}, cycle {outcome['cycle']}"
                     fates[mutant.key] = Fate(mutant, "killed", reason)
+    started = time.monotonic()
     if settings.proofs:
         _prove(fates, settings, sources, progress)
-    elapsed = time.monotonic() - started - build_seconds
-    return Result(list(fates.values()), elapsed, build_seconds, cycles, settings)
+    return Result(list(fates.values()), played + time.monotonic() - started, build_seconds, cycles, settings)
 
 
 def _report(progress: Progress, text: str, total: int, done: int) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
 import time
@@ -51,6 +52,29 @@ def build(config: Config, mutants: Sequence[Mutant], sources: Sequence[Path] | N
             c_sources=[HERE / "bm_mutation.cpp"],
             extra_args=["--no-assert", "-Wno-lint", "-Wno-style", "-Wno-fatal"],
         )
+
+
+def outcomes(
+    built: sim.Build,
+    config: Config,
+    mutants: Sequence[Mutant],
+    recordings: Path,
+    jobs: int,
+    blind: Sequence[str],
+    progress: Callable[[int], None],
+) -> tuple[dict[int, dict], float]:
+    """As `run`, and the seconds it took; kept, so that a run that was interrupted goes on with its next shard."""
+    key = hashlib.sha256(repr((built.directory.name, recordings.name, sorted(blind))).encode()).hexdigest()[:16]
+    file = FOLDER / f"outcomes-{key}.json"
+    if not file.exists():
+        started = time.monotonic()
+        found = run(built, config, mutants, recordings, jobs=jobs, blind=blind, progress=progress)
+        text = json.dumps({"seconds": time.monotonic() - started, "outcomes": found})
+        with tempfile.NamedTemporaryFile("w", dir=FOLDER, delete=False) as growing:
+            growing.write(text)
+        Path(growing.name).rename(file)
+    kept = json.loads(file.read_text())
+    return {int(number): outcome for number, outcome in kept["outcomes"].items()}, kept["seconds"]
 
 
 def run(

@@ -68,7 +68,7 @@ def prepare(config: Config, seed: int, random_programs: int, progress: Callable[
     file = FOLDER / f"recordings-{key.hexdigest()[:16]}.npz"
     if file.exists():
         return file
-    sources = stimuli.choose(seed, random_programs)
+    sources = stimuli.choose(seed, random_programs, config)
     arrays: dict[str, np.ndarray] = {"names": np.array([stimuli.name(source) for source in sources])}
     for index, source in enumerate(sources):
         recording = record(source, config)
