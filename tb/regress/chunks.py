@@ -10,7 +10,7 @@ from beatmatch.config import Config
 from tb.lockstep.campaign import Batch
 from tb.lockstep.job import Item
 
-CYCLES = {"random": 1200, "compiled": 23_000}
+CYCLES = {"random": 1200, "compiled": 23_000, "large": 40_000}
 """What a program of each source takes on average."""
 MODEL_SECONDS = 25e-6
 """Per cycle, whatever the size; `SIMULATOR_SECONDS` come on top, per cycle and processing element."""
@@ -43,7 +43,7 @@ class Chunk:
 
 def cost(config: Config, sim: str, item: Item) -> float:
     """Expected seconds of a program."""
-    cycles = CYCLES["compiled" if "compiled" in item.source else "random"]
+    cycles = next(CYCLES[name] for name in CYCLES if name in item.source)
     return cycles * (MODEL_SECONDS + SIMULATOR_SECONDS[sim] * config.rows * config.cols)
 
 

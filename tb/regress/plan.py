@@ -28,8 +28,8 @@ class Volume:
         the same configuration on both as often as possible: these are the shared programs.
     presets : tuple of str
         Presets that get programs of their own.
-    each : (int, int)
-        Random and compiled programs of each preset.
+    each : (int, int, int)
+        Random, compiled and large programs of each preset.
     programs, cycles : int
         What the run must come to; a run that stays below fails.
     """
@@ -38,7 +38,7 @@ class Volume:
     compiled: int
     configs: int
     presets: tuple[str, ...] = ()
-    each: tuple[int, int] = (0, 0)
+    each: tuple[int, int, int] = (0, 0, 0)
     programs: int = 1
     cycles: int = 1
 
@@ -49,14 +49,14 @@ VOLUMES: dict[str, dict[str, Volume]] = {
         "icarus": Volume(12, 0, 2, programs=12, cycles=5_000),
     },
     "regress": {
-        "verilator": Volume(300, 24, 6, ("tiny", "small", "base"), (12, 2), programs=300, cycles=300_000),
-        "icarus": Volume(330, 6, 30, ("tiny",), (12, 2), programs=300, cycles=300_000),
+        "verilator": Volume(300, 24, 6, ("tiny", "small", "base"), (12, 2, 3), programs=300, cycles=300_000),
+        "icarus": Volume(330, 6, 30, ("tiny",), (12, 2, 0), programs=300, cycles=300_000),
     },
     "nightly": {
         "verilator": Volume(
-            4700, 300, 60, ("tiny", "small", "base", "large"), (16, 4), programs=5000, cycles=10_000_000
+            4700, 230, 60, ("tiny", "small", "base", "large"), (20, 4, 12), programs=5000, cycles=10_000_000
         ),
-        "icarus": Volume(450, 4, 30, ("tiny", "small"), (12, 2), programs=400, cycles=500_000),
+        "icarus": Volume(450, 4, 30, ("tiny", "small"), (12, 2, 0), programs=400, cycles=500_000),
     },
 }
 """Kinds of regressions, by name and simulator."""
@@ -96,10 +96,9 @@ def plan(
             add(dealt[number % count], {"compiled": derive(seed, "compiled", number)})
         for name in () if config is not None else volume.presets:
             own = Batch(preset(name), [])
-            for number in range(volume.each[0]):
-                add(own, {"random": derive(seed, "preset", name, number)})
-            for number in range(volume.each[1]):
-                add(own, {"compiled": derive(seed, "preset", name, number)})
+            for source, programs in zip(("random", "compiled", "large"), volume.each, strict=True):
+                for number in range(programs):
+                    add(own, {source: derive(seed, "preset", name, number)})
             dealt.append(own)
         batches += dealt
     return [batch for batch in batches if batch.items]

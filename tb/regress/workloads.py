@@ -2,7 +2,8 @@
 """The programs of a regression: short random ones, and long products and convolutions that the compiler makes.
 
 Random programs mix all features in about a thousand cycles. Compiled ones run an order of magnitude longer, as real
-work does: full queues, wrapped rings, weights double-buffered, memory busy in both directions.
+work does: full queues, wrapped rings, weights double-buffered, memory busy in both directions. Large ones run longer by
+another order: the counts of their instructions are as large as those of real networks.
 """
 
 from __future__ import annotations
@@ -26,12 +27,17 @@ CYCLES = (4000, 16000)
 """Least and most cycles that a compiled program aims at; what it takes follows from the memories too."""
 LIMIT = 40_000
 """The watchdog of compiled programs: where memories are tiny a product can take a hundred times what it aims at."""
+LARGE_CYCLES = (15_000, 150_000)
+LARGE_LIMIT = 400_000
+"""The same for large ones, which are for presets."""
+LARGEST = 1024
 
 
 def program_of(source: dict[str, Any], config: Config) -> Program:
-    """The program of an item: those of lockstep, or ``{"compiled": seed}``."""
-    if "compiled" in source:
-        return generate(source["compiled"], config)
+    """The program of an item: those of lockstep, or ``{"compiled": seed}``, or ``{"large": seed}``."""
+    for name in MAKERS:
+        if name in source:
+            return generate(source[name], config, name)
     return model_side.program_of(source, config)
 
 
@@ -40,19 +46,20 @@ def make(source: dict[str, Any], config: Config) -> ModelSide:
     return ModelSide(program_of(source, config))
 
 
-def generate(seed: int, config: Config) -> Program:
+def generate(seed: int, config: Config, name: str = "compiled") -> Program:
     """A matrix product or a convolution of random shape on a random memory; replays from its seed."""
+    gemm, conv, limit = MAKERS[name]
     for attempt in range(ATTEMPTS):
-        rng = stream(seed, "compiled", attempt)
+        rng = stream(seed, name, attempt)
         values = np.random.default_rng(derive(seed, "values", attempt))
-        draw = _gemm if rng.random() < 0.6 else _conv
+        draw = gemm if rng.random() < 0.6 else conv
         try:
             program = draw(rng, values, config)
         except (CompileError, EncodingError):  # too large for these memories, or for a field: draw again
             continue
-        program = program.replace(cycle_limit=LIMIT)
+        program = program.replace(cycle_limit=limit)
         return program.replace(origin=f"tb.regress.workloads seed {seed}: {program.origin}", seed=seed)
-    raise RuntimeError(f"No compiled program fits the configuration {config.to_dict()} for seed {seed}.")
+    raise RuntimeError(f"No {name} program fits the configuration {config.to_dict()} for seed {seed}.")
 
 
 def _timing(rng: random.Random, config: Config) -> MemoryTiming:
@@ -112,3 +119,48 @@ def _conv(rng: random.Random, values: np.random.Generator, config: Config) -> Pr
         pad_value=rng.choice((0, rng.randint(-128, 127))),
         timing=timing,
     )
+
+
+def _log_uniform(rng: random.Random, low: int, high: int) -> int:
+    """From `low` to `high`, each order of magnitude as often as the other."""
+    return round(low * (high / low) ** rng.random())
+
+
+def _usual(rng: random.Random, config: Config) -> MemoryTiming | None:
+    """The preset's own memory for most, as users have it."""
+    return _timing(rng, config) if rng.random() < 0.3 else None
+
+
+def _large_gemm(rng: random.Random, values: np.random.Generator, config: Config) -> Program:
+    out = rng.choice(("int8", "int32"))
+    while True:
+        m, k, n = (_log_uniform(rng, 8, LARGEST) for _ in range(3))
+        tiles = -(-k // config.rows) * -(-n // config.cols)
+        traffic = 2 * (m * k + k * n) + m * n * (4 if out == "int32" else 1)  # operands that do not fit come twice
+        cycles = max(tiles * max(m, config.rows), traffic / config.mem_bytes)
+        if LARGE_CYCLES[0] <= cycles <= LARGE_CYCLES[1]:
+            break
+    return compile_gemm(_int8(values, m, k), _int8(values, k, n), config, out, timing=_usual(rng, config))
+
+
+def _large_conv(rng: random.Random, values: np.random.Generator, config: Config) -> Program:
+    while True:
+        kernel, stride = rng.choice((1, 3, 3, 5, 7)), rng.choice((1, 1, 2))
+        images, height, width = rng.choice((1, 1, 8, 32)), rng.randint(7, 56), rng.randint(7, 56)
+        channels, filters = _log_uniform(rng, 3, 256), _log_uniform(rng, 8, 256)
+        rows = images * -(-height // stride) * -(-width // stride)
+        tiles = kernel * kernel * -(-channels // config.rows) * -(-filters // config.cols)
+        if LARGE_CYCLES[0] <= tiles * rows <= LARGE_CYCLES[1]:
+            break
+    return compile_conv2d(
+        _int8(values, images, height, width, channels),
+        _int8(values, kernel, kernel, channels, filters),
+        config,
+        stride=(stride, stride),
+        pads=(kernel // 2,) * 4,
+        timing=_usual(rng, config),
+    )
+
+
+MAKERS = {"compiled": (_gemm, _conv, LIMIT), "large": (_large_gemm, _large_conv, LARGE_LIMIT)}
+"""For each kind of source: what draws a product, what draws a convolution, and the watchdog."""

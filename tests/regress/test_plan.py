@@ -5,7 +5,8 @@ from concurrent.futures import Future
 
 import pytest
 
-from beatmatch.config import Config
+from beatmatch.config import PRESETS, Config
+from beatmatch.features import features
 from tb.lockstep.campaign import Batch
 from tb.lockstep.job import Item, Result
 from tb.regress import __main__ as command
@@ -142,6 +143,16 @@ def test_compiled_programs_replay_from_their_seed_and_are_long():
     first, second = (workloads.generate(9, CONFIG) for _ in range(2))
     assert first.to_bytes() == second.to_bytes() and first.seed == 9 and first.cycle_limit == workloads.LIMIT
     assert workloads.generate(10, CONFIG).to_bytes() != first.to_bytes()
+
+
+def test_large_programs_have_the_counts_of_real_work():
+    sizes = {}
+    for seed in range(8):
+        program = workloads.program_of({"large": seed}, PRESETS["base"])
+        for name, value in features(program).sizes.items():
+            sizes[name] = max(value, sizes.get(name, 0))
+    random = {"matmul.x": 24, "load.rows": 12, "load.row_bytes": 24 * PRESETS["base"].lanes}  # the most of short ones
+    assert all(sizes[name] > 2 * most for name, most in random.items()), sizes
 
 
 def test_reruns_differ_in_everything_that_must_not_matter():
