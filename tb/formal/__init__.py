@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unbounded proofs of the RTL's contracts; docs/formal.md is the guide."""
