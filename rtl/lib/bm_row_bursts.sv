@@ -19,7 +19,7 @@ module bm_row_bursts #(
   // rows from the address generator
   input  logic              row_valid_i,
   input  logic [      63:0] row_addr_i,   // a multiple of the beat
-  input  logic [      19:0] row_bytes_i,  // 1 and more (a zero row: of its word)
+  input  logic [      19:0] row_bytes_i,  // 1 to 65536 (a zero row: of its word)
   input  logic              row_zero_i,
   input  logic [META_W-1:0] row_meta_i,
   output logic              row_ready_o,
@@ -147,10 +147,10 @@ module bm_row_bursts #(
 
   always @(posedge clk_i) begin
     if (rst_ni) begin
-      // an answer has a burst; rows are aligned and not empty
+      // an answer has a burst; rows are aligned, not empty, and short enough for the count of their beats
       assert (!answered_i || inflight_q != '0);
       assert (!row_valid_i || row_zero_i || row_addr_i[MB_LOG-1:0] == '0);
-      assert (!row_valid_i || row_bytes_i != '0);
+      assert (!row_valid_i || (row_bytes_i != '0 && row_bytes_i <= 20'd65536));
     end
   end
 
