@@ -108,7 +108,7 @@ def page(functional: FunctionalReport, code: CodeReport | None, root: Path, cond
         waived = [_row(escape(w.file), escape(w.what), w.kind, count, escape(w.reason)) for w, count in code.waived]
         parts += [
             "<h2>Code coverage</h2>",
-            "<p>Union over all instances and configurations. Numbers in front of the source are hits of a line's point. ",
+            "<p>Union over all instances and configurations. Numbers in front of the source are hits of a line. ",
             f"{code.constant} toggle points are constant by contract (empty bits of the trace record, bits of ",
             "instructions that the decoder refuses).</p>",
             "<h3>Waivers</h3>", _table(("file", "what", "kind", "points", "reason"), waived),

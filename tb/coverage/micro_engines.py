@@ -76,7 +76,7 @@ def instructions_in_flight(w: Window) -> Iterable[str]:
 
 @group(MICROARCHITECTURAL, "Two engines issue, or retire, in the same cycle; one engine does both.",
        [f"{slot} {a} {b}" for slot in ("issue", "retire") for a, b in combinations(ENGINES, 2)]
-       + [f"{engine} {what}" for engine in ENGINES for what in ("issues and retires", "issues next to a retire")])  # fmt: skip
+       + [f"{engine} issues {how}" for engine in ENGINES for how in ("and retires", "next to a retire")])  # fmt: skip
 def issue_and_retire(w: Window) -> Iterable[str]:
     masks = {}
     for slot in ("issue", "retire"):
