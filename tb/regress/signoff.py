@@ -15,7 +15,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tb.regress.store import PARTS, REPORT, identity
+from tb.lockstep.evidence import name_files
+from tb.regress.store import PARTS, REPORT
 from tb.toolchain import ROOT
 
 MINUTES = 120
@@ -47,11 +48,11 @@ class Step:
 STEPS = (
     Step("regress", ("-m", "tb.regress", "regress"), ("regress-verilator.json", "regress-icarus.json"), jobs=True),
     Step("uvm", ("-m", "tb.uvm"), ("uvm.json",)),
-    Step("coverage", ("-m", "tb.coverage"), ("coverage.json",)),
-    Step("mutation", ("-m", "tb.mutation"), ("mutants-rtl.json",)),
-    Step("model mutation", ("-m", "tb.model_mutation"), ("mutants-model.json",)),
-    Step("formal", ("-m", "tb.formal"), ("formal.json",)),
-    Step("faults", ("-m", "tb.flips"), ("faults.json",)),
+    Step("coverage", ("-m", "tb.coverage"), ("coverage.json",), jobs=True),
+    Step("mutation", ("-m", "tb.mutation"), ("mutants-rtl.json",), jobs=True),
+    Step("model mutation", ("-m", "tb.model_mutation"), ("mutants-model.json",), jobs=True),
+    Step("formal", ("-m", "tb.formal"), ("formal.json",), jobs=True),
+    Step("faults", ("-m", "tb.flips"), ("faults.json",), jobs=True),
     Step("planted", ("-m", "tb.planted"), ("planted.json",)),
     Step("reruns", ("-m", "tb.regress", "reruns"), ("reruns.json",), jobs=True),
     Step(
@@ -63,6 +64,13 @@ STEPS = (
     Step("report", ("-m", "tb.report")),
 )
 """In the order in which they run: what judges the figures of others comes last."""
+
+
+def sources() -> str:
+    """Sixteen hex digits that name everything that a step can depend on."""
+    kinds = (".py", ".sv", ".svh", ".cpp", ".toml", ".f")
+    folders = (ROOT / name for name in ("rtl", "model", "tb", "tests", "docs"))
+    return name_files(path for folder in folders for path in folder.rglob("*") if path.suffix in kinds)
 
 
 def names() -> list[str]:
@@ -86,10 +94,11 @@ class SignOff:
     def __init__(self, steps: Sequence[Step], root: Path = REPORT, jobs: int = 2, resume: bool = False) -> None:
         self.steps, self.root, self.jobs = tuple(steps), root, jobs
         self.state: dict[str, dict[str, Any]] = {}
+        self.sources = sources()
         path = root / STATE
         if resume and path.exists():
             before = json.loads(path.read_text())
-            if before["identity"] == identity():
+            if before["sources"] == self.sources:
                 self.state = before["steps"]
 
     def run(self, out: Console) -> bool:
@@ -122,7 +131,7 @@ class SignOff:
         return {"result": "fail" if row["reason"] else "pass", **row}
 
     def _save(self) -> None:
-        data = {"identity": identity(), "seconds": self.seconds(), "minutes": MINUTES, "steps": self.state}
+        data = {"sources": self.sources, "seconds": self.seconds(), "minutes": MINUTES, "steps": self.state}
         (self.root / STATE).write_text(json.dumps(data, indent=1) + "\n")
 
     def seconds(self) -> float:

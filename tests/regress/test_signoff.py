@@ -7,6 +7,7 @@ import json
 import pytest
 from rich.console import Console
 
+from tb.regress import signoff
 from tb.regress.signoff import STATE, STEPS, SignOff, Step
 
 
@@ -16,14 +17,20 @@ def step(name, code, parts=()):
 
 def run(root, steps, resume=False):
     out = Console(file=io.StringIO(), width=200)
-    signoff = SignOff(steps, root, resume=resume)
-    good = signoff.run(out)
-    out.print(signoff.table())
-    return good, {name: row["result"] for name, row in signoff.state.items()}, out.file.getvalue()
+    made = SignOff(steps, root, resume=resume)
+    good = made.run(out)
+    out.print(made.table())
+    return good, {name: row["result"] for name, row in made.state.items()}, out.file.getvalue()
 
 
 def writes(root, name):
     return f"import pathlib; pathlib.Path({str(root / 'parts' / name)!r}).write_text('x')"
+
+
+@pytest.fixture(autouse=True)
+def steady(monkeypatch):
+    """Sources that do not change while a test runs, whoever edits them."""
+    monkeypatch.setattr(signoff, "sources", lambda: "0123")
 
 
 def test_a_failing_step_stops_nothing_and_counts(tmp_path):
@@ -44,7 +51,7 @@ def test_what_passed_is_not_run_again(tmp_path):
     good, results, _ = run(tmp_path, [first, step("second", "")], resume=True)
     assert good and results == {"first": "pass", "second": "pass"}
     state = json.loads((tmp_path / STATE).read_text())
-    state["identity"]["fingerprint"] = "of other sources"
+    state["sources"] = "of other sources"
     (tmp_path / STATE).write_text(json.dumps(state))
     assert not run(tmp_path, [first, step("second", "")], resume=True)[0], "results of other sources were believed"
 
