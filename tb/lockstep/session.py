@@ -22,9 +22,12 @@ async def lockstep(dut):
     job = Job.load(Path(os.environ[JOB_VARIABLE]))
     for patch in job.patches:
         locate(patch)(setattr)
-    config = job.configuration()
-    make_side = locate(job.side)
-    link = transport.make(dut, config)
+    await run_job(transport.make(dut, job.configuration()), job)
+
+
+async def run_job(link: transport.Transport, job: Job) -> None:
+    """Every program of a job in turn; a line per result as soon as it is there."""
+    config, make_side = job.configuration(), locate(job.side)
     with Path(job.results).open("a") as results:
         for item in job.items:
             result = await run_program(link, config, item, make_side(item.source, config), job.until)

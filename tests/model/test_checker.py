@@ -108,6 +108,17 @@ def test_accumulator_and_store_hazards(old, new, pair):
         assert ("hazard", pair) in found
 
 
+def test_a_signal_of_two_givers_proves_only_what_the_other_cannot_have_given():
+    """One token may be vector's, so it says nothing about load; two of two say that both have ended."""
+    text = """
+load row_bytes=16 dst=0 signal=full
+requant x=1 src=200 src_pitch_x=1 dst=300 dst_pitch=1 clip_high=127 signal=full
+store base=1 row_bytes=16 src=0 wait=full:{0}
+"""
+    assert ("hazard", (0, 2)) in kinds(text.format(1))
+    assert ("hazard", (0, 2)) not in kinds(text.format(2))
+
+
 def test_iterations_of_each_are_told_apart():
     """Two slots and two credits are right; a third credit lets load overwrite what weights still reads."""
     text = """
