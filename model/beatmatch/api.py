@@ -21,8 +21,9 @@ from beatmatch.program import Program
 if TYPE_CHECKING:
     from beatmatch.accounting import Accounting
     from beatmatch.events import EventLog
+    from beatmatch.fast import Intervals
 
-TIERS = ("functional", "stepped")
+TIERS = ("functional", "stepped", "fast")
 
 
 @dataclass
@@ -38,16 +39,16 @@ class Run:
         From start to done; None on the functional tier.
     accounting : Accounting or None
         Cycles by category; None on the functional tier.
-    events : EventLog or None
+    events : EventLog, Intervals or None
         Everything that happened; None on the functional tier.
-    overflow : bool
-        Some accumulator sum left the signed 32-bit range.
+    overflow : bool or None
+        Some accumulator sum left the signed 32-bit range; None: not known without values.
     error : Error
         NONE, or what stopped the machine; ``engine`` and ``seq`` say where, ``text`` in a sentence.
     standing : Fidelity or None
         What the numbers are worth, with the reason; None on the functional tier.
     fidelity : str
-        ``exact``: the RTL has been found equal here, in every cycle; ``unproven``: stepped clock by clock, but outside
+        ``exact``: the RTL has been found equal here, in every cycle; ``unproven``: the model's own cycles, but outside
         of what has been in lockstep; ``values``: untimed.
     """
 
@@ -55,8 +56,8 @@ class Run:
     tier: str
     cycles: int | None = None
     accounting: Accounting | None = None
-    events: EventLog | None = None
-    overflow: bool = False
+    events: EventLog | Intervals | None = None
+    overflow: bool | None = False
     error: Error = Error.NONE
     engine: Engine = Engine.FRONTEND
     seq: int = 0
@@ -92,7 +93,13 @@ class Machine:
             raise ValueError(f"config is {config!r}; it must be a Config, such as preset('small'), or None.")
         self.config = config
 
-    def run(self, program: Program, tier: str = "functional", progress: Callable[[int], None] | None = None) -> Run:
+    def run(
+        self,
+        program: Program,
+        tier: str = "functional",
+        progress: Callable[[int], None] | None = None,
+        values: bool = True,
+    ) -> Run:
         """Run a program.
 
         Parameters
@@ -100,14 +107,17 @@ class Machine:
         program : Program
             Made for this configuration.
         tier : str
-            ``functional`` (untimed, fast) or ``stepped`` (one clock at a time, exact in time).
+            ``functional`` (untimed), ``stepped`` (one clock at a time) or ``fast`` (the same cycles as stepped, values
+            by the functional tier); see docs/tiers.md.
         progress : callable or None
             Called with the number of cycles so far, now and then.
+        values : bool
+            False leaves them out on the fast tier, which then takes less time.
 
         Raises
         ------
         ValueError
-            For another tier, or a program of another configuration.
+            For another tier, a program of another configuration, or one that the fast tier refuses.
         """
         if tier not in TIERS:
             raise ValueError(f"tier is {tier!r}; it must be one of {', '.join(TIERS)}.")
@@ -115,16 +125,37 @@ class Machine:
             raise ValueError("The program was made for another configuration.")
         if tier == "functional":
             return _functional(program)
+        if tier == "fast":
+            return _fast(program, progress, values)
         from beatmatch.machine import run_stepped
 
         result = run_stepped(program, progress=progress)
-        text = ""
-        if result.error:
-            text = f"{result.error.name} from {result.error_engine.name.lower()}, instruction {result.error_seq}."
-        return Run(
-            result.values, tier, result.cycles, result.accounting, result.events, result.overflow, result.error,
-            result.error_engine, result.error_seq, text, fidelity.of(program.config, program, result.error),
-        )  # fmt: skip
+        return _timed(program, tier, result, result.values, result.overflow)
+
+
+def _timed(program: Program, tier: str, result, values: dict[str, np.ndarray], overflow: bool | None) -> Run:
+    """A run out of the result of a tier that knows time."""
+    text = ""
+    if result.error:
+        text = f"{result.error.name} from {result.error_engine.name.lower()}, instruction {result.error_seq}."
+    return Run(
+        values, tier, result.cycles, result.accounting, result.events, overflow, result.error, result.error_engine,
+        result.error_seq, text, fidelity.of(program.config, program, result.error),
+    )  # fmt: skip
+
+
+def _fast(program: Program, progress: Callable[[int], None] | None, values: bool) -> Run:
+    from beatmatch.fast import FastError, run_fast
+
+    if values and any(event.action == "reset" for event in program.host):
+        raise FastError(
+            "Values after a reset in mid-run depend on its cycle: run it on the stepped tier, or without values."
+        )
+    result = run_fast(program, progress=progress)
+    if not values or result.error:  # what an error leaves in memory depends on its cycle
+        return _timed(program, "fast", result, {}, result.overflow)
+    outcome = functional.run(program)
+    return _timed(program, "fast", result, program.read(outcome.image), outcome.overflow)
 
 
 def _functional(program: Program) -> Run:

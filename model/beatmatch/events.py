@@ -71,6 +71,12 @@ class EventLog:
         self._cycles.setdefault(key, []).append(hits + self.cycles)
         self._rows.setdefault(key, []).append(rows)
 
+    def put(self, station: str, kind: str, cycles: np.ndarray, headers: np.ndarray) -> None:
+        """Append events of one slot (no data words): their cycles, and headers as uint32 with the valid bit."""
+        self._cycles.setdefault((station, kind), []).append(cycles)
+        self._rows.setdefault((station, kind), []).append(headers[:, np.newaxis])
+        self.count += len(cycles)
+
     def headers(self, station: str, kind: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Cycles (int64) and header fields (arrays by name) of one slot's events, in order of time."""
         placed = next(p for p in self._slots if (p.station, p.slot.name) == (station, kind))

@@ -128,6 +128,16 @@ class HostAgent:
         """Nothing to do but to wait for the core."""
         return not (self._busy or self._operations or self._events or self._resetting)
 
+    def patience(self) -> int:
+        """Cycles, this one included, in which it only waits: it drives nothing, and of the core only `done` matters."""
+        if self._busy or self._operations or self._resetting or not self._waiting:
+            return 0
+        return self._events[0].cycle - self._cycle - 1 if self._events else 1 << 62
+
+    def skip(self, cycles: int) -> None:
+        """End that many cycles, at most `patience`, without looking at the core: it is not `done` before the last."""
+        self._cycle += cycles
+
     def commit(self, host: Host) -> None:
         """End the cycle: look at the core's responses (before the core itself ends its cycle)."""
         self._cycle += 1

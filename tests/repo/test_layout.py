@@ -18,7 +18,7 @@ RANKS = (
     ("numerics", "trace", "stimulus", "memory", "isa", "accounting", "data", "digits"),
     ("program", "events", "isa.asm", "isa.disasm", "sequence", "footprint", "features", "fidelity", "timing"),
     ("stations", "oracle"),
-    ("functional", "host_agent", "machine", "ordering", "checker"),
+    ("functional", "host_agent", "machine", "fast", "ordering", "checker"),
     ("compiler", "report"),
     ("api",),
     ("commands", "cli", "generate", "generate_csr"),

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from beatmatch.api import Run, conv2d, matmul
+from beatmatch.api import TIERS, Run, conv2d, matmul
 from beatmatch.commands.common import (
     PROBLEM,
     CommandError,
@@ -61,7 +61,7 @@ def add_parsers(commands: argparse._SubParsersAction, make) -> None:
 
 def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", choices=("int8", "int32"), default="int8", help="type of the result (int8)")
-    parser.add_argument("--tier", choices=("functional", "stepped"), default="stepped", help="model tier (stepped)")
+    parser.add_argument("--tier", choices=TIERS, default="stepped", help="model tier (stepped); see docs/tiers.md")
     parser.add_argument("--seed", type=int, default=1, help="of the operands (1)")
     parser.add_argument("--latency", type=int, help="read latency of the memory in cycles (the preset's)")
     parser.add_argument("--save", metavar="FILE", help="write the program file too")

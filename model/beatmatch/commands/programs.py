@@ -13,7 +13,7 @@ import numpy as np
 from rich.table import Table
 
 from beatmatch import fidelity
-from beatmatch.api import Machine
+from beatmatch.api import TIERS, Machine
 from beatmatch.checker import check
 from beatmatch.commands.common import (
     PROBLEM,
@@ -66,7 +66,7 @@ def add_parsers(commands: argparse._SubParsersAction, make) -> None:
   beatmatch run gemm.bmp --tier stepped --json
 """)  # fmt: skip
     parser.add_argument("program", help="program file, or assembler text (.bmasm)")
-    parser.add_argument("--tier", choices=("functional", "stepped"), default="stepped", help="model tier (stepped)")
+    parser.add_argument("--tier", choices=TIERS, default="stepped", help="model tier (stepped); see docs/tiers.md")
     parser.add_argument("--save", metavar="FILE.npz", help="write the results as numpy arrays")
     add_config(parser, None)
     add_json(parser)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machine code for the functions of this package, if numba is installed; the same functions in Python if it is not."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from beatmatch.isa import fields
+
+SWITCH = "BEATMATCH_NUMBA"
+"""Environment variable that leaves numba out if it is 0."""
+
+try:
+    if os.environ.get(SWITCH) == "0":
+        raise ImportError
+    import numba
+except ImportError:
+    numba = None
+
+COMPILED = numba is not None
+"""The functions are machine code."""
+OPTIONS = {"_nrt": False, "error_model": "numpy"}
+"""Nothing is allocated, so nobody counts references; nothing is divided by 0, so nobody looks."""
+
+
+def compiled(function: Callable) -> Callable:
+    """Decorate a function over registers (`registers.Layout`): it may use integers, loops and such functions only."""
+    return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(function) if COMPILED else function
+
+
+def entry(build: Callable[[str], Callable]) -> Callable:
+    """Build and decorate a function that Python calls; its machine code is kept on disk.
+
+    ``build`` gets a digest of all sources that go into the machine code and returns a function that mentions it:
+    numba looks only at the file of the function itself to see whether what it kept is still true.
+    """
+    if not COMPILED:
+        return build("")
+    digest = hashlib.sha256()
+    for path in (*sorted(Path(__file__).parent.glob("*.py")), Path(fields.__file__)):
+        digest.update(path.read_bytes())
+    return numba.njit(cache=True, **OPTIONS)(build(digest.hexdigest()))

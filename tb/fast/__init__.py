@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fast tier against the stepped tier and the RTL."""
