@@ -20,6 +20,7 @@ from beatmatch.config import Config, ConfigError, preset
 from tb import toolchain
 from tb.lockstep import random_config
 from tb.lockstep.report import console as report_console
+from tb.lockstep.shrink import ROUNDS
 from tb.sim import SimulationError
 from tb.toolchain import ToolError
 from tb.uvm import figures
@@ -123,7 +124,7 @@ def _run(arguments: argparse.Namespace, sim: str, tests: list[str], config: Conf
         )  # fmt: skip
     if outcome.failures:
         with console.status("running what failed again, with waves, and shrinking it"):
-            figures.investigate(outcome, smaller=not arguments.no_shrink)
+            figures.investigate(outcome, 0 if arguments.no_shrink else ROUNDS)
     return outcome
 
 

@@ -80,16 +80,16 @@ def _coverage(outcomes: dict[str, Outcome]) -> dict[str, int]:
     }
 
 
-def investigate(outcome: Outcome, smaller: bool = True) -> None:
-    """Name the register behind each divergence, and shrink its program to the smallest that still fails so."""
+def investigate(outcome: Outcome, rounds: int = shrink.ROUNDS) -> None:
+    """Name the register behind each divergence, and shrink its program; without `rounds` it stays as it is."""
     for entry in outcome.failures:
         failed = Failure.load(Path(entry.pop("folder")))
         drill_down(failed)
         failed.save()
         entry["replay"] = failed.divergence.replay
-        if smaller:
+        if rounds:
             folder = failed.folder.with_name(failed.folder.name + "-small")
-            failed = dataclasses.replace(shrink.shrink(failed), folder=folder)
+            failed = dataclasses.replace(shrink.shrink(failed, rounds), folder=folder)
             failed.save()
             entry["small"] = failed.divergence.replay
             entry["small_instructions"] = len(failed.program.instructions)
