@@ -3,9 +3,22 @@
 
 import pytest
 
+from beatmatch import timing
+from tb.toolchain import ROOT
 from tests.sim import own_core
 
 PROGRAMS = 6
+
+
+def test_the_page_shows_the_edits_and_the_row():
+    page = (ROOT / "docs/own_core.md").read_text()
+    for edit in own_core.EDITS:
+        for line in edit.new.strip().splitlines():
+            assert line.strip() in page, line
+    rows = {}
+    own_core.two_product_stages(lambda target, name, value: rows.update(value))
+    assert f'+    "product_stages": Latency("{rows["product_stages"].formula}"' in page
+    assert f'-    "product_stages": Latency("{timing.TABLE["product_stages"].formula}"' in page
 
 
 @pytest.mark.icarus
