@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Regressions in small, under Icarus: parts, resume, and all that can go wrong with a simulator."""
 
+import dataclasses
 import io
 import json
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from beatmatch.config import Config
 from tb.lockstep.campaign import Batch
+from tb.lockstep.failure import Failure
 from tb.lockstep.job import Item
+from tb.lockstep.report import Divergence
 from tb.lockstep.streams import derive
 from tb.regress import engine, execute, failures, plan, pools, regression
 from tb.regress.chunks import Chunk
 from tb.regress.regression import Options
 from tb.regress.store import Store
-from tests.sim import model_faults  # noqa: F401  (named by the patch below)
 
 CONFIG = Config(4, 4, 64, 2, 32, 2, 2, 2, 32, 2, 4, "regress")
 SHORT = (9, 5, 56)
@@ -120,15 +123,24 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, good, good_file):
     assert store.results[0].cpu_seconds == before, "a program that was done ran again"
 
 
-def test_a_divergence_has_a_bucket_a_seed_and_a_replay_line(tmp_path):
-    patches = ["tests.sim.model_faults:model_no_swap"]
-    store = run(store_of(tmp_path / "run.jsonl"), patches)
-    found = failures.collect(batches(), "icarus", store, patches)
-    assert found, "a model that never uses its weights agreed with the RTL"
-    for failure in found:
-        assert failure["station"] == "matmul" and failure["replay"].startswith("make replay RUN=sim_build/lockstep/")
-    rows = failures.buckets(found)
-    assert sum(row["count"] for row in rows) == len(found) and rows[0]["count"] >= rows[-1]["count"]
+def test_a_divergence_has_a_bucket_a_seed_and_a_replay_line(tmp_path, good_file, monkeypatch):
+    path = tmp_path / "run.jsonl"
+    path.write_text(good_file.read_text())
+    store = store_of(path, resume=True)
+    late = Divergence("late", 7, 7, 9, "load", "write", "data", "1", "2")
+    for index in (0, 2):
+        store.add(dataclasses.replace(store.results[index], divergence=late.to_dict()))
+    found = failures.collect(batches(), "icarus", store, ["tests.sim.model_faults:model_no_swap"])
+    (row,) = failures.buckets(found)
+    assert (row["kind"], row["station"], row["place"], row["count"]) == ("late", "load", "write.data", 2)
+    assert [failure["seed"] for failure in found] == [batches()[0].items[index].source["random"] for index in (0, 2)]
+    saved = Failure.load(Path(found[0]["replay"].removeprefix("make replay RUN=")))
+    assert saved.program.seed == found[0]["seed"] and saved.patches == ["tests.sim.model_faults:model_no_swap"]
+
+    shorter = saved.program.replace(instructions=saved.program.instructions[:2])
+    monkeypatch.setattr(failures.shrink, "shrink", lambda failed: dataclasses.replace(failed, program=shorter))
+    failures.shrink_first([row])
+    assert found[0]["small"] == found[0]["replay"] + "-small" and found[0]["small_instructions"] == 2
 
 
 def test_the_pieces_run_on_a_dask_cluster(tmp_path, good):
