@@ -50,7 +50,7 @@ VOLUMES: dict[str, dict[str, Volume]] = {
     },
     "regress": {
         "verilator": Volume(300, 24, 6, ("tiny", "small", "base"), (12, 2, 3), programs=300, cycles=300_000),
-        "icarus": Volume(330, 6, 30, ("tiny",), (12, 2, 0), programs=300, cycles=300_000),
+        "icarus": Volume(330, 2, 30, ("tiny",), (12, 1, 0), programs=300, cycles=300_000),
     },
     "nightly": {
         "verilator": Volume(
