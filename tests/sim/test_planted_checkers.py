@@ -61,7 +61,7 @@ def test_an_edit_is_taken_back():
 def test_an_edit_that_fits_nowhere_or_does_nothing_is_refused():
     with pytest.raises(ValueError, match="0 times"), planted(Edit("tb/lockstep/job.py", "no such line", "")):
         pass
-    comment = Edit("tb/lockstep/streams.py", '"""An independent generator of this name."""', '"""A generator."""')
+    comment = Edit("tb/lockstep/compare.py", "# cycles before (and,", "# cycles behind (and,")
     with pytest.raises(ValueError, match="changes no function"), planted(comment):
         pass
 
