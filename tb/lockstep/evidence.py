@@ -20,7 +20,17 @@ ASIDE = ("commands/", "report/", "compiler/", "fast/", "api.py", "cli.py", "fide
 
 @cache
 def fingerprint() -> str:
-    """Sixteen hex digits that name the RTL, the stepped model and the lockstep run: what a run is evidence about."""
+    """What a run is evidence about, as this process first saw it: the RTL, the stepped model and the lockstep run."""
+    return current()
+
+
+def steady() -> bool:
+    """Whether these sources are still as this process first saw them."""
+    return current() == fingerprint()
+
+
+def current() -> str:
+    """Sixteen hex digits that name these sources as they are now."""
     paths = {path for pattern in SOURCES for path in ROOT.glob(pattern) if path.is_file()}
     return name_files(path for path in paths if not _aside(path))
 

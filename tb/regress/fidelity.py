@@ -53,7 +53,7 @@ def check(part: dict[str, Any], name: str) -> None:
         raise EvidenceError(f"{name} is no file of figures of a lockstep run: it lacks {lacking[0]}.")
     if part["mismatches"]:
         raise EvidenceError(f"{name} has {part['mismatches']} failing programs: a run that fails proves nothing.")
-    if part["fingerprint"] != fingerprint():
+    if part["fingerprint"] != fingerprint() or not part.get("steady", True):
         raise EvidenceError(f"{name} is about other sources than these: run it again.")
 
 

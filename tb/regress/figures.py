@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tb.lockstep.campaign import Batch
-from tb.lockstep.evidence import evidence
+from tb.lockstep.evidence import evidence, steady
 from tb.regress.failures import Failure, buckets
 from tb.regress.plan import VOLUMES
 from tb.regress.store import Store
@@ -36,6 +36,7 @@ def figures(
         "kind": kind,
         "sim": sim,
         "seed": seeds[0] if len(seeds) == 1 else list(seeds),
+        "steady": steady(),
         "planned": len(configs),
         "programs": len(results),
         "configs": len({configs[result.index].digest() for result in results}),

@@ -148,6 +148,8 @@ def problems(parts: Sequence[dict[str, Any]]) -> list[str]:
         if part["mismatches"]:
             found.append(f"{part['mismatches']} programs of {name} failed, in {len(part['buckets'])} buckets.")
         found += filter(None, [figures.shortfall(part)])
+        if not part["steady"]:
+            found.append(f"The sources changed while {name} ran: its results are about no one state of them.")
     for part in parts[:1]:
         shared = part.get("shared")
         if shared is None:

@@ -68,6 +68,7 @@ def test_runs_are_merged_and_counted_once():
     [
         ({"mismatches": 1}, "proves nothing"),
         ({"fingerprint": "0" * 16}, "about other sources"),
+        ({"steady": False}, "about other sources"),
         ({"features": None}, None),
     ],
 )

@@ -118,9 +118,10 @@ def test_unequal_traces_of_the_simulators_are_a_failure():
     other = figures.compare(hashes, {**hashes, ("b", "x"): "ff" * 32})
     assert len(other["different"]) == 1 and other["sha256"][0] != other["sha256"][1]
     part = {"kind": "regress", "sim": "icarus", "mismatches": 0, "programs": 2, "cycles": 9, "crashes": 0, "planned": 2}
-    part["least"] = {"programs": 2, "cycles": 9}
+    part |= {"steady": True, "least": {"programs": 2, "cycles": 9}}
     assert regression.problems([{**part, "shared": same}]) == []
     assert "different traces" in regression.problems([{**part, "shared": other}])[0]
+    assert "changed while" in regression.problems([{**part, "shared": same, "steady": False}])[0]
     assert "no program both" in regression.problems([{**part, "shared": figures.compare({}, hashes)}])[0]
 
 
