@@ -116,7 +116,7 @@ def mistakes(config: Config, seed: int) -> Iterator[Program]:
         rng = stream(seed, kind)
         plain = random_programs.generate(derive(seed, kind), config, Dials(errors=0, resets=0, starts=0, parts=(2, 6)))
         wrong = random_errors.disturb(rng, plain, kind)
-        yield wrong.replace(host=(HostEvent(2500, "start"),))
+        yield wrong.replace(host=(HostEvent(1200, "start"),))
 
 
 PLAIN = (double_buffered_gemm, gemv, weights_from_scratchpad, vector_passes, empty, restarts)

@@ -4,18 +4,14 @@
 `uvm_faults.py` says what each verdict has to say.
 """
 
-import dataclasses
-
 import numpy as np
 import pyuvm
 from cocotb.triggers import Event, Timer
-from pyuvm import uvm_factory
 
 from beatmatch import csr
 from beatmatch.program import Program
 from beatmatch.stimulus import RDATA_WORD, SHIFT
-from beatmatch.trace import layout
-from tb.lockstep.compare import Comparator, Unknown
+from tb.lockstep.compare import Unknown
 from tb.uvm import directed
 from tb.uvm.agents import CommandDriver
 from tb.uvm.base_test import BaseTest
@@ -25,19 +21,27 @@ from tb.uvm.items import ProgramItem, ResetItem, When
 from tb.uvm.registers import RegisterChecker
 from tb.uvm.scoreboard import LockstepScoreboard
 from tb.uvm.sequences import CoreSequence, Programs
-from tb.uvm.trace_agent import TraceMonitor
-
-
-class OneProgram(BaseTest):
-    """The stimulus of all that follow; by itself it passes."""
-
-    async def main(self):
-        await Programs([directed.weights_from_scratchpad(self.config, 1)]).start(self.env.sequencer)
-
-
-def override(part, broken):
-    """The factory makes the broken class wherever the environment asks for the part."""
-    uvm_factory().set_type_override_by_type(part, broken)
+from tests.sim.uvm_broken_parts import (
+    Blind,
+    BrokenTrace,
+    Careless,
+    Deaf,
+    Dropping,
+    Duplicating,
+    Ending,
+    EndlessDriver,
+    ForgetfulCoverage,
+    Impatient,
+    Late,
+    Lenient,
+    LossyDriver,
+    OneProgram,
+    Silent,
+    Swapping,
+    Undigested,
+    disturb_exchange,
+    override,
+)
 
 
 @pyuvm.test()
@@ -140,14 +144,6 @@ class UnsampledGroup(OneProgram):
     covers = ("matmul.row", "host.error")
 
 
-class ForgetfulCoverage(CoverageSubscriber):
-    """Has lost its collectors."""
-
-    def build_phase(self):
-        super().build_phase()
-        self.collectors = []
-
-
 @pyuvm.test()
 class NoCollector(OneProgram):
     """Samples nothing."""
@@ -178,15 +174,6 @@ class PlanWithoutProgram(OneProgram):
 # ----- items and queues -----
 
 
-class LossyDriver(CommandDriver):
-    """Says that a program is done without playing it."""
-
-    async def run_phase(self):
-        while True:
-            await self.seq_item_port.get_next_item()
-            self.seq_item_port.item_done()
-
-
 @pyuvm.test()
 class LostProgram(OneProgram):
     """Its driver drops all programs."""
@@ -194,13 +181,6 @@ class LostProgram(OneProgram):
     def build_phase(self):
         override(CommandDriver, LossyDriver)
         super().build_phase()
-
-
-class EndlessDriver(CommandDriver):
-    """Plays a program and forgets item_done()."""
-
-    async def run_phase(self):
-        await self.cdb_get("BFM").play(await self.seq_item_port.get_next_item())
 
 
 @pyuvm.test()
@@ -232,14 +212,6 @@ class ItemLeft(OneProgram):
         await self.env.sequencer.seq_q.put(ProgramItem(Program(self.config, [])))
 
 
-class Impatient(CoreSequence):
-    """Raises in the middle of its body."""
-
-    async def body(self):
-        await self.run(directed.empty(self.config, 1))
-        raise ValueError("the sequence gave up")
-
-
 @pyuvm.test()
 class SequenceRaises(BaseTest):
     """Its sequence ends with an exception."""
@@ -249,97 +221,6 @@ class SequenceRaises(BaseTest):
 
 
 # ----- the trace on its way -----
-
-
-class BrokenMonitor(TraceMonitor):
-    """Base of monitors that do something to the third block."""
-
-    def build_phase(self):
-        super().build_phase()
-        self.seen = []
-
-    def publish(self, block):
-        self.seen.append(block)
-        self.disturb(block, len(self.seen))
-
-
-def cut(block, first, last):
-    """Some cycles of a block."""
-    parts = {name: getattr(block, name)[first:last] for name in ("rows", "expected", "actual")}
-    return dataclasses.replace(block, first=block.first + first, **parts)
-
-
-class Dropping(BrokenMonitor):
-    """A block does not come."""
-
-    def disturb(self, block, count):
-        self.ap.write(cut(block, 0, 100) if count == 1 else block)
-
-
-class Duplicating(BrokenMonitor):
-    """A block comes twice."""
-
-    def disturb(self, block, count):
-        self.ap.write(block)
-        if count == 1:
-            self.ap.write(block)
-
-
-class Swapping(BrokenMonitor):
-    """The second part of a block comes before the first."""
-
-    def disturb(self, block, count):
-        parts = [(100, None), (0, 100)] if count == 1 else [(0, None)]
-        for first, last in parts:
-            self.ap.write(cut(block, first, last))
-
-
-class Ending(BrokenMonitor):
-    """The end of the program does not come."""
-
-    def disturb(self, block, count):
-        if not block.last:
-            self.ap.write(block)
-
-
-class Silent(BrokenMonitor):
-    """Nothing comes."""
-
-    def disturb(self, block, count):
-        """Keep it."""
-
-
-class Late(BrokenMonitor):
-    """The RTL's records come a cycle late."""
-
-    def disturb(self, block, count):
-        if len(block.actual):
-            late = np.concatenate([block.actual[:1], block.actual[:-1]])
-            block = dataclasses.replace(block, actual=late)
-        self.ap.write(block)
-
-
-class Undigested(BrokenMonitor):
-    """All digests of the array are lost, on both sides."""
-
-    def disturb(self, block, count):
-        expected, actual = block.expected.copy(), block.actual.copy()
-        for records in (expected, actual):
-            records[:, self.array_digest()] = 0
-        self.ap.write(dataclasses.replace(block, expected=expected, actual=actual))
-
-    def array_digest(self):
-        return layout(self.cdb_get("JOB").configuration()).slot("matmul", "array").offset
-
-
-class BrokenTrace(OneProgram):
-    """A test whose trace monitor is broken."""
-
-    broken: type[TraceMonitor]
-
-    def build_phase(self):
-        override(TraceMonitor, self.broken)
-        super().build_phase()
 
 
 @pyuvm.test()
@@ -394,13 +275,6 @@ class DigestLost(BrokenTrace):
 # ----- checkers -----
 
 
-class Blind(LockstepScoreboard):
-    """Compares nothing."""
-
-    def look(self, block):
-        """Look away."""
-
-
 @pyuvm.test()
 class ScoreboardBlind(OneProgram):
     """Its scoreboard does not compare."""
@@ -408,13 +282,6 @@ class ScoreboardBlind(OneProgram):
     def build_phase(self):
         override(LockstepScoreboard, Blind)
         super().build_phase()
-
-
-class Lenient(LockstepScoreboard):
-    """Lets differences pass."""
-
-    def _fail(self, found, block):
-        self._comparator = Comparator(self._job.configuration())
 
 
 @pyuvm.test()
@@ -426,14 +293,6 @@ class ScoreboardLenient(BrokenTrace):
     def build_phase(self):
         override(LockstepScoreboard, Lenient)
         super().build_phase()
-
-
-class Careless(CsrMonitor):
-    """Misses the first write of PROG_LEN."""
-
-    def _publish(self, item, response, cycle):
-        if not (item.write and item.address == csr.PROG_LEN.address):
-            super()._publish(item, response, cycle)
 
 
 @pyuvm.test()
@@ -463,13 +322,6 @@ class WrongResetValue(OneProgram):
         await sequence.access(csr.CYCLE_LIMIT.address)
 
 
-class Deaf(RegisterChecker):
-    """Checks no access."""
-
-    def write(self, item):
-        """Look away."""
-
-
 @pyuvm.test()
 class CheckerDeaf(OneProgram):
     """Its register checker checks nothing."""
@@ -480,26 +332,6 @@ class CheckerDeaf(OneProgram):
 
 
 # ----- between model and RTL -----
-
-
-def disturb_exchange(test, change):
-    """Let `change(rows, records, unknown)` alter what goes to and comes from the RTL in the first block."""
-    link = test.bfm._transport
-    exchange = link.exchange
-    state = {"count": 0}
-
-    async def disturbed(rows):
-        state["count"] += 1
-        if state["count"] != 2:  # the first exchange is the reset in front of the program
-            return await exchange(rows)
-        rows = rows.copy()
-        change(rows, None, None)
-        records, unknown = await exchange(rows)
-        records, unknown = records.copy(), list(unknown)
-        change(None, records, unknown)
-        return records, unknown
-
-    link.exchange = disturbed
 
 
 @pyuvm.test()
