@@ -51,7 +51,7 @@ class Settings:
     every : int
         Only every n-th mutant.
     seconds : int
-        Time limit of a proof's claim.
+        Processor time that the proof of one claim may take.
     proofs : bool
         Try to explain survivors.
     blind : list of str
@@ -63,7 +63,7 @@ class Settings:
     jobs: int = 2
     modules: list[str] = field(default_factory=list)
     every: int = 1
-    seconds: int = 10
+    seconds: int = 8
     proofs: bool = True
     blind: list[str] = field(default_factory=list)
     configs: Sequence[Config] = CONFIGS

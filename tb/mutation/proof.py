@@ -12,9 +12,11 @@ the mutant), the first cycle is a reset, and everything else is free:
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,7 +38,7 @@ class Verdict:
 
 
 class Prover:
-    """Proofs about the mutants of one netlist, each within a time limit per claim, in seconds."""
+    """Proofs about the mutants of one netlist, each within a limit of processor time per claim, in seconds."""
 
     def __init__(self, netlist: Netlist, seconds: int) -> None:
         self._netlist = netlist
@@ -165,12 +167,9 @@ def _abc(path: Path, engine: str, seconds: int) -> bool:
     tool = Path(find_spec("pyosys").origin).parent / "yosys-abc"
     commands = {
         "iprove": f"read_aiger {path}; strash; iprove",
-        "scorr; pdr": f"read_aiger {path}; strash; scorr -C 2000; pdr -T {seconds}; iprove",
+        "scorr; pdr": f"read_aiger {path}; strash; scorr -C 2000; pdr; iprove",
     }
-    try:
-        run = subprocess.run(
-            [str(tool), "-q", commands[engine]], capture_output=True, text=True, timeout=3 * seconds, cwd=path.parent
-        )
-    except subprocess.TimeoutExpired:
-        return False
+    limit = partial(resource.setrlimit, resource.RLIMIT_CPU, (seconds, seconds))
+    command = [str(tool), "-q", commands[engine]]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=path.parent, preexec_fn=limit)
     return "Property proved" in run.stdout or "UNSATISFIABLE" in run.stdout

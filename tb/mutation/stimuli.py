@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from beatmatch import csr
 from beatmatch.config import Config
+from beatmatch.isa import Opcode
+from beatmatch.isa.encode import positions
 from beatmatch.machine import SteppedMachine
 from beatmatch.program import HostEvent, Program
+from tb.coverage.pieces import simple, small_program
 from tb.coverage.suite import KINDS
 from tb.coverage.visitor import VisitedMachine
 from tb.lockstep import random_programs
@@ -14,7 +17,7 @@ from tb.lockstep.streams import derive, stream
 
 Source = dict[str, str | int]
 
-RANDOM, RESET = "random", "reset"
+RANDOM, RESET, EDGE = "random", "reset", "edge"
 LEFT_OUT = ("sequence",)
 """Kinds that need half a million cycles to reach one corner: no program for hundreds of survivors."""
 TURNS = {RANDOM: 0, "visit": 8, "retires": 4, "interrupted": 6, "pages": 2, "edges": 2, "short_rows": 2}
@@ -22,12 +25,22 @@ TURNS = {RANDOM: 0, "visit": 8, "retires": 4, "interrupted": 6, "pages": 2, "edg
 OVERFLOW, OVERFLOW_ROWS = "overflow", 8
 """A kind whose length falls with the number of rows, and from how many on it is bearable: one variant of it."""
 RESETS = 60
+EDGES = tuple(
+    (opcode, field, below, packed)
+    for opcode in Opcode
+    for field in ("k_rows", "n_lanes", "k_lanes")
+    if field in positions(opcode)
+    for below in (0, 1, 2)
+    for packed in ((0, 1) if "packed" in positions(opcode) else (0,))
+)
+"""Counts of lanes at their limit: the first encoding that is too large, and the two below it."""
 
 
 def choose(seed: int, random_count: int, config: Config) -> list[Source]:
     """Sources of the programs, in the order in which a mutant meets them: random ones first, the longest last."""
     found = [_source(seed, RANDOM, 0, turn) for turn in range(random_count)]
     found += [_source(seed, RESET, 0, turn) for turn in range(RESETS)]
+    found += [_source(seed, EDGE, variant, 0) for variant in range(len(EDGES))]
     for kind, item in KINDS.items():
         if kind not in (*LEFT_OUT, OVERFLOW):
             turns = range(TURNS.get(kind, 1))
@@ -50,6 +63,8 @@ def machine(source: Source, config: Config) -> SteppedMachine:
     """The model about to run the program of a source."""
     if source["kind"] == RESET:
         return SteppedMachine(_reset(source["seed"], config), digest=True)
+    if source["kind"] == EDGE:
+        return SteppedMachine(_edge(source["seed"], config, source["variant"]), digest=True)
     kind = KINDS[source["kind"]]
     program = kind.make(source["seed"], config, source["variant"])
     if kind.visits:
@@ -63,3 +78,13 @@ def _reset(seed: int, config: Config) -> Program:
     cycle, length = rng.randint(150, 1200), rng.choice((1, 1, 2))
     events = (HostEvent(cycle, "reset", length), HostEvent(cycle + length + 20, "read", address=csr.STATUS.address))
     return random_programs.generate(seed, config).replace(host=events)
+
+
+def _edge(seed: int, config: Config, variant: int) -> Program:
+    """One instruction whose count of lanes is at, or one or two below, the first encoding that is too large."""
+    opcode, field, below, packed = EDGES[variant]
+    size = config.cols if field == "n_lanes" else config.rows
+    shift, declared = positions(opcode)[field]
+    item = simple(opcode, config, **({"packed": 1} if packed else {}))
+    word = item.word() & ~(((1 << declared.width) - 1) << shift) | (size - below) << shift
+    return small_program(stream(seed, "mutation", "edge"), config, [word], f"edge: {opcode.name}.{field}")
