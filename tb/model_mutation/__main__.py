@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tb.model_mutation import recording, server, summary
-from tb.model_mutation.judge import Judge
+from tb.model_mutation.judge import Judge, warm
 from tb.model_mutation.mutants import Mutant, all_mutants, sample
 from tb.toolchain import SIM_BUILD
 
@@ -42,6 +42,7 @@ def chosen(arguments: argparse.Namespace) -> list[Mutant]:
 
 def judged(mutants: Sequence[Mutant], judge: Judge, jobs: int, console: Console, log=None) -> list[server.Verdict]:
     """Verdicts, with a progress bar; the unchanged model first. `log` gets a line per mutant at once."""
+    warm()
     allowed = 20 + 4 * int(server.baseline(judge, ("machine.py", "functional.py")))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:

@@ -31,10 +31,10 @@ TESTS = {
     "encode": ("legality", "asm"),
     "functional": ("functional", "tiers"),
     "gearbox": ("load_store",),
-    "host_agent": ("host", "program"),
+    "host_agent": ("host_agent", "host_patience", "host"),
     "image": ("memory",),
     "load": ("load_store",),
-    "machine": ("control", "load_store", "host"),
+    "machine": ("control", "host_agent", "load_store"),
     "numerics": ("numerics", "oracle", "vector", "functional"),
     "row_bursts": ("load_store",),
     "sequence": ("functional", "checker"),
@@ -140,6 +140,12 @@ class Judge:
         paths = [ROOT / f"tests/model/test_{name}.py" for name in TESTS.get(stem, (stem,))]
         found = [str(path) for path in paths if path.exists()]
         return run_tests(found) if found else None
+
+
+def warm() -> None:
+    """Import pytest's plugins and all test files here, so that no forked process has to."""
+    names = sorted({name for group in TESTS.values() for name in group} | {"matmul", "weights", "vector"})
+    run_tests(["--collect-only", *(str(ROOT / f"tests/model/test_{name}.py") for name in names)])
 
 
 def run_tests(paths: Sequence[str]) -> Witness | None:
