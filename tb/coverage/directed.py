@@ -183,10 +183,15 @@ def overflow(rng: random.Random, config: Config, variant: int) -> Program:
         simple(Opcode.WEIGHTS_MEM, config, base=1, row_stride=0),
         simple(Opcode.MATMUL, config, keep=0, wait0_id=1, wait0_n=1, n_lanes=config.cols),
     ]
-    items += [simple(Opcode.MATMUL, config, accumulate=1).word()] * adds
+    two = {"x": 2, "width": 2, "accumulate": 1}  # the second row overflows with the flag set by the first
+    items[-1] = simple(Opcode.MATMUL, config, keep=0, wait0_id=1, wait0_n=1, x=2, width=2)
+    add = simple(Opcode.MATMUL, config, **two).word()
+    items += [add] * (adds // 6) + [simple(Opcode.MATMUL, config, sig0_en=1, sig0_id=4, **two)]
+    items.append(from_accumulator(Opcode.REQUANT, config, wait0_id=4, wait0_n=1))
+    items += [add] * (adds - adds // 6)
     items += [
-        simple(Opcode.MATMUL, config, accumulate=0, acc=1),
-        simple(Opcode.MATMUL, config, accumulate=1, acc=1),
+        simple(Opcode.MATMUL, config, accumulate=0, acc=2),
+        simple(Opcode.MATMUL, config, accumulate=1, acc=2),
         simple(Opcode.MATMUL, config, accumulate=1, sig0_en=1, sig0_id=3),
         from_accumulator(Opcode.REQUANT, config, x=2, src_pitch_x=1, wait0_id=3, wait0_n=1),
         from_accumulator(Opcode.REQUANT, config, dst_format=Format.INT32, dst=8),
@@ -194,7 +199,8 @@ def overflow(rng: random.Random, config: Config, variant: int) -> Program:
     program = small_program(rng, config, items, "overflow", windows=(0, 1), timing=MemoryTiming(read_latency=4))
     data = [bytes([act & 255]) * config.lanes, bytes([weight & 255]) * config.lanes]
     segments = tuple(type(s)(s.address, data[i]) for i, s in enumerate(program.segments))
-    return program.replace(segments=segments, host=(HostEvent(1, "start"),) if variant % 3 == 0 else ())
+    again = 30_000 + rng.randint(0, 99)  # a start long after the end clears the flag, then a reset ends it all
+    return program.replace(segments=segments, host=(HostEvent(again, "start"), HostEvent(again + 140, "reset", 1)))
 
 
 def sequence(rng: random.Random, config: Config, variant: int) -> Program:
@@ -344,6 +350,8 @@ def bad_answers(rng: random.Random, config: Config, variant: int) -> Program:
     place = start + config.mem_bytes * (
         rng.randint(64 // config.mem_bytes, 1400 // config.mem_bytes) if which == 3 else rng.randint(0, 5)
     )
+    if which == 3 and rng.random() < 0.5:
+        place = place // 256 * 256  # where a burst of fetch begins
     span = rng.choice((0, config.mem_bytes - 1, 4000))
     bad = (ErrorRange(place, place + span, rng.choice((SLVERR, DECERR))),)
     timing = type(program.timing).from_dict(program.timing.to_dict() | {"errors": bad})
@@ -385,7 +393,7 @@ def busy_port(rng: random.Random, config: Config, variant: int) -> Program:
 
 def big_tiles(rng: random.Random, config: Config, variant: int) -> Program:
     """Packed tiles in bursts as long as the tile and the pages allow."""
-    offset = config.mem_bytes * rng.randint(0, 200)
+    offset = 4096 - config.mem_bytes * rng.randint(1, 400)
     items = [simple(Opcode.WEIGHTS_MEM, config, packed=1, offset=offset), simple(Opcode.MATMUL, config, keep=0)]
     return small_program(rng, config, items, "big tiles", timing=MemoryTiming(read_latency=2))
 
@@ -409,10 +417,64 @@ def twice(rng: random.Random, config: Config, variant: int) -> Program:
     load = simple(Opcode.LOAD, config, row_bytes=size, sig0_en=1, sig0_id=20).word()
     events = [HostEvent(400 + rng.randint(0, 40), "start")]
     if variant % 3 == 0:
-        at = events[0].cycle + rng.randint(110, 150)
+        at = events[0].cycle + rng.randint(85, 105)
         events += [HostEvent(at, "reset", 2)]
         if variant % 2:
             events += [HostEvent(at + 3, "start"), HostEvent(at + rng.randint(110, 140), "reset", 1)]
     return program.replace(
         instructions=[load, *program.instructions[1:]], bases=tuple(bases), segments=segments, host=tuple(events)
     )  # fmt: skip
+
+
+def part_words(rng: random.Random, config: Config, variant: int) -> Program:
+    """Operands and results in every part of a word."""
+    items = []
+    for part in range(max(config.act_parts, config.col_parts)):
+        first, second, third = (rng.randrange(64) // 8 * 8 + (part + shift) % 8 for shift in (0, variant, 3))
+        items.append(simple(Opcode.ADD, config, src=first, dst=second, src2=third))
+        items += [simple(Opcode.WEIGHTS_SP, config, src=first), simple(Opcode.MATMUL, config, keep=0, src=second)]
+    return small_program(rng, config, items, "parts of words")
+
+
+def chorus(rng: random.Random, config: Config, variant: int) -> Program:
+    """All engines signal one counter twice in every iteration: some do it in the same cycle."""
+    sync = {"each": 1, "outer": 20, "sig0_en": 1, "sig0_id": 9, "sig1_en": 1, "sig1_id": 9}
+    items = [simple(opcode, config, **sync) for opcode in (Opcode.LOAD, Opcode.MATMUL, Opcode.REQUANT, Opcode.STORE)]
+    rng.shuffle(items)
+    return small_program(rng, config, items, "chorus")
+
+
+WRONG = tuple((op, how) for op in (Opcode.LOAD, Opcode.WEIGHTS_MEM, Opcode.STORE) for how in ("unaligned", "outside"))
+
+
+def wrong_transfer(rng: random.Random, config: Config, variant: int) -> Program:
+    """A transfer that is not aligned, or not in its window, behind some that are."""
+    opcode, how = WRONG[variant % len(WRONG)]
+    changes = {"offset": rng.randint(1, config.mem_bytes - 1)} if how == "unaligned" else {"base": rng.randint(1, 15)}
+    items = [simple(rng.choice((Opcode.LOAD, Opcode.STORE)), config) for _ in range(rng.randint(0, 3))]
+    return small_program(
+        rng, config, [*items, simple(opcode, config, **changes)], f"wrong transfer: {opcode.name} {how}"
+    )
+
+
+def halt_beside(rng: random.Random, config: Config, variant: int) -> Program:
+    """An engine fails while all the others have long work."""
+    rows, many_words = config.acc_rows, config.sp_words
+    long = {
+        Opcode.LOAD: simple(Opcode.LOAD, config, rows=40, outer=4),
+        Opcode.WEIGHTS_SP: simple(Opcode.WEIGHTS_SP, config, outer=config.fifo_tiles + 2),
+        Opcode.MATMUL: simple(Opcode.MATMUL, config, x=rows, width=rows, outer=8),
+        Opcode.REQUANT: simple(Opcode.REQUANT, config, x=60, outer=4),
+        Opcode.STORE: simple(Opcode.STORE, config, rows=40, outer=4),
+    }
+    failing = {
+        Opcode.LOAD: simple(Opcode.LOAD, config, dst=many_words),
+        Opcode.WEIGHTS_SP: simple(Opcode.WEIGHTS_SP, config, src=many_words * config.col_parts),
+        Opcode.MATMUL: simple(Opcode.MATMUL, config, src=many_words * config.act_parts),
+        Opcode.REQUANT: simple(Opcode.REQUANT, config, src=many_words * config.col_parts),
+        Opcode.STORE: simple(Opcode.STORE, config, src=many_words),
+    }
+    who = tuple(long)[variant % len(long)]
+    items = [item for opcode, item in long.items() if opcode is not who]
+    rng.shuffle(items)
+    return small_program(rng, config, [*items, failing[who]], f"halt beside: {who.name}")
