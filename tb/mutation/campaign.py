@@ -42,6 +42,8 @@ class Settings:
     ----------
     programs : int
         Random programs per configuration; the directed ones come on top.
+    kinds : list of str
+        Only these kinds of programs besides the random ones; empty is all.
     seed : int
         Base seed of all programs.
     jobs : int
@@ -59,6 +61,7 @@ class Settings:
     """
 
     programs: int = 40
+    kinds: list[str] = field(default_factory=list)
     seed: int = 1
     jobs: int = 2
     modules: list[str] = field(default_factory=list)
@@ -100,7 +103,8 @@ def run(settings: Settings, progress: Progress = lambda *_: None, sources: Seque
         alive = [m for m in found if m.key not in fates or fates[m.key].status == "hole"]
         fates |= {mutant.key: Fate(mutant) for mutant in alive}
         file = recordings.prepare(
-            config, settings.seed, settings.programs, partial(progress, f"{config.name}: recording programs")
+            *(config, settings.seed, settings.programs, settings.kinds),
+            partial(progress, f"{config.name}: recording programs"),
         )
         shards = -(-len(alive) // SHARD)
         for number in range(shards):

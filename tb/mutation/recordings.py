@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,17 +58,19 @@ def _reset(config: Config) -> np.ndarray:
     return rows
 
 
-def prepare(config: Config, seed: int, random_programs: int, progress: Callable[[int, int], None]) -> Path:
+def prepare(
+    config: Config, seed: int, random_programs: int, kinds: Sequence[str], progress: Callable[[int, int], None]
+) -> Path:
     """The file with a configuration's recordings; made once per model, configuration and choice of programs."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    key = hashlib.sha256(repr((config.to_dict(), seed, random_programs)).encode())
+    key = hashlib.sha256(repr((config.to_dict(), seed, random_programs, sorted(kinds))).encode())
     for folder in ("model", "tb"):
         for path in sorted((toolchain.ROOT / folder).rglob("*.py")):
             key.update(path.read_bytes())
     file = FOLDER / f"recordings-{key.hexdigest()[:16]}.npz"
     if file.exists():
         return file
-    sources = stimuli.choose(seed, random_programs, config)
+    sources = stimuli.choose(seed, random_programs, config, kinds)
     arrays: dict[str, np.ndarray] = {"names": np.array([stimuli.name(source) for source in sources])}
     for index, source in enumerate(sources):
         recording = record(source, config)

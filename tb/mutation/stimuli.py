@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from beatmatch import csr
 from beatmatch.config import Config
 from beatmatch.isa import Opcode
@@ -17,7 +19,7 @@ from tb.lockstep.streams import derive, stream
 
 Source = dict[str, str | int]
 
-RANDOM, RESET, EDGE = "random", "reset", "edge"
+RANDOM, RESET, EDGE, SHARED = "random", "reset", "edge", "shared"
 LEFT_OUT = ("sequence",)
 """Kinds that need half a million cycles to reach one corner: no program for hundreds of survivors."""
 TURNS = {RANDOM: 0, "visit": 8, "retires": 4, "interrupted": 6, "pages": 2, "edges": 2, "short_rows": 2}
@@ -25,6 +27,7 @@ TURNS = {RANDOM: 0, "visit": 8, "retires": 4, "interrupted": 6, "pages": 2, "edg
 OVERFLOW, OVERFLOW_ROWS = "overflow", 8
 """A kind whose length falls with the number of rows, and from how many on it is bearable: one variant of it."""
 RESETS = 60
+SHARED_VARIANTS = 8
 EDGES = tuple(
     (opcode, field, below, packed)
     for opcode in Opcode
@@ -36,18 +39,22 @@ EDGES = tuple(
 """Counts of lanes at their limit: the first encoding that is too large, and the two below it."""
 
 
-def choose(seed: int, random_count: int, config: Config) -> list[Source]:
-    """Sources of the programs, in the order in which a mutant meets them: random ones first, the longest last."""
+def choose(seed: int, random_count: int, config: Config, kinds: Sequence[str] = ()) -> list[Source]:
+    """Sources of the programs, in the order in which a mutant meets them: random ones first, the longest last.
+
+    With `kinds` only those, besides the random ones.
+    """
     found = [_source(seed, RANDOM, 0, turn) for turn in range(random_count)]
     found += [_source(seed, RESET, 0, turn) for turn in range(RESETS)]
     found += [_source(seed, EDGE, variant, 0) for variant in range(len(EDGES))]
+    found += [_source(seed, SHARED, variant, 0) for variant in range(SHARED_VARIANTS)]
     for kind, item in KINDS.items():
         if kind not in (*LEFT_OUT, OVERFLOW):
             turns = range(TURNS.get(kind, 1))
             found += [_source(seed, kind, variant, turn) for turn in turns for variant in range(item.variants)]
     if config.rows >= OVERFLOW_ROWS:
         found.append(_source(seed, OVERFLOW, 0, 0))
-    return found
+    return [source for source in found if not kinds or source["kind"] in (RANDOM, *kinds)]
 
 
 def _source(seed: int, kind: str, variant: int, turn: int) -> Source:
@@ -61,10 +68,9 @@ def name(source: Source) -> str:
 
 def machine(source: Source, config: Config) -> SteppedMachine:
     """The model about to run the program of a source."""
-    if source["kind"] == RESET:
-        return SteppedMachine(_reset(source["seed"], config), digest=True)
-    if source["kind"] == EDGE:
-        return SteppedMachine(_edge(source["seed"], config, source["variant"]), digest=True)
+    own = OWN.get(source["kind"])
+    if own:
+        return SteppedMachine(own(source["seed"], config, source["variant"]), digest=True)
     kind = KINDS[source["kind"]]
     program = kind.make(source["seed"], config, source["variant"])
     if kind.visits:
@@ -72,12 +78,14 @@ def machine(source: Source, config: Config) -> SteppedMachine:
     return SteppedMachine(program, digest=True)
 
 
-def _reset(seed: int, config: Config) -> Program:
-    """A random program that a reset ends in the middle: what a reset forgets to clear shows in the digests."""
+def _reset(seed: int, config: Config, variant: int) -> Program:
+    """A random program with a reset in the middle: what it does not clear shows in digests or after the next start."""
     rng = stream(seed, "mutation", "reset")
     cycle, length = rng.randint(150, 1200), rng.choice((1, 1, 2))
-    events = (HostEvent(cycle, "reset", length), HostEvent(cycle + length + 20, "read", address=csr.STATUS.address))
-    return random_programs.generate(seed, config).replace(host=events)
+    events = [HostEvent(cycle, "reset", length), HostEvent(cycle + length + 20, "read", address=csr.STATUS.address)]
+    if rng.random() < 0.3:
+        events.append(HostEvent(cycle + length, "start"))
+    return random_programs.generate(seed, config).replace(host=tuple(events))
 
 
 def _edge(seed: int, config: Config, variant: int) -> Program:
@@ -88,3 +96,24 @@ def _edge(seed: int, config: Config, variant: int) -> Program:
     item = simple(opcode, config, **({"packed": 1} if packed else {}))
     word = item.word() & ~(((1 << declared.width) - 1) << shift) | (size - below) << shift
     return small_program(stream(seed, "mutation", "edge"), config, [word], f"edge: {opcode.name}.{field}")
+
+
+def _shared(seed: int, config: Config, variant: int) -> Program:
+    """Two engines wait on one counter and are granted in one cycle, for more than it holds: it then is 0.
+
+    The checker refuses such a program, but the contract says what the hardware does.
+    """
+    rng = stream(seed, "mutation", "shared")
+    first, second = rng.sample((Opcode.LOAD, Opcode.WEIGHTS_SP, Opcode.MATMUL, Opcode.STORE), 2)
+    amount, counter = rng.randint(1, 15), rng.randrange(32)
+    counts = [0] * 32
+    counts[counter] = amount - 1
+    giver = simple(Opcode.REQUANT, config, x=8, outer=8, sig0_en=1, sig0_id=counter)
+    waits = {"wait0_id": counter, "wait0_n": amount}
+    other = {"wait1_id": counter, "wait1_n": max(1, amount - variant % 2)}
+    items = [giver, simple(first, config, **waits), simple(second, config, **other)]
+    return small_program(rng, config, items, "shared", semaphores=tuple(counts), cycle_limit=600)
+
+
+OWN = {RESET: _reset, EDGE: _edge, SHARED: _shared}
+"""Makers of the kinds that are of use here only."""

@@ -10,8 +10,10 @@ from tb import sim, toolchain
 from tb.mutation import __main__ as command
 from tb.mutation import campaign, execute, figures, recordings
 
-MODULES = ["bm_semaphores", "bm_matmul_skew", "bm_weight_fifo"]
-SETTINGS = campaign.Settings(programs=12, jobs=1, modules=MODULES, configs=campaign.CONFIGS[:1])
+MODULES = ["bm_semaphores", "bm_matmul_skew", "bm_queue"]
+SETTINGS = campaign.Settings(
+    programs=12, kinds=["tokens", "shared", "reset"], jobs=1, modules=MODULES, configs=campaign.CONFIGS[:1]
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +42,7 @@ def test_a_blind_comparison_lets_mutants_live(seen, kinds):
 def test_a_core_that_is_not_in_lockstep_kills_no_mutant(tmp_path):
     config = SETTINGS.configs[0]
     mutants = campaign.find(config, toolchain.rtl_sources(), SETTINGS)
-    file = recordings.prepare(config, SETTINGS.seed, SETTINGS.programs, lambda *_: None)
+    file = recordings.prepare(config, SETTINGS.seed, SETTINGS.programs, SETTINGS.kinds, lambda *_: None)
     with np.load(file) as data:
         arrays = dict(data)
     arrays["records3"][17, 2] ^= 1
