@@ -157,12 +157,17 @@ def other(folder: Path):
     return circuit, facts, circuit.signed("other_q", 1), model
 
 
-def rounded(folder: Path):
-    """Stage 3: the sum of both products is rounded; it always has fewer than 62 bits."""
-    circuit, facts = _lane(folder, 1, raw=False, product_valid=True)
-    total = circuit.signed("product_q", 0) + circuit.signed("other_q", 0)
-    model = numerics.round_half_even(total, circuit.unsigned("shift_i", 0))
-    return circuit, facts, circuit.signed("u_round.rounded_o", 0), model
+def total(folder: Path):
+    """Stage 3 gives bm_round the sum of both products; one of 58 and 34 bits has fewer than 62."""
+    circuit, facts = _lane(folder, 0)
+    model = circuit.signed("product_q", 0) + circuit.signed("other_q", 0)
+    return circuit, facts, circuit.signed("u_round.value_i", 0), model
+
+
+def shift(folder: Path):
+    """Stage 3 gives the channel's shift to bm_round, whose equality is `round`."""
+    circuit, facts = _lane(folder, 0)
+    return circuit, facts, circuit.unsigned("u_round.shift_i", 0), circuit.unsigned("shift_i", 0)
 
 
 def clipped(folder: Path):
@@ -204,7 +209,8 @@ EQUALITIES = (
     Equality("product", "bm_vector_lane", "Requantization, stage 2: equals the model's exact product.", product),
     Equality("product_raw", "bm_vector_lane", "Int32 results pass stage 2 unscaled.", product_raw),
     Equality("other", "bm_vector_lane", "ADD, stage 2: second operand times multiplier plus bias.", other),
-    Equality("rounded", "bm_vector_lane", "Stage 3: every exact sum is rounded as round_half_even does it.", rounded),
+    Equality("total", "bm_vector_lane", "Stage 3: the sum of both products is exact.", total),
+    Equality("shift", "bm_vector_lane", "Stage 3: the value is rounded by the channel's shift.", shift),
     Equality("clipped", "bm_vector_lane", "Stage 4: zero point and clip for every rounded value.", clipped),
     Equality("raw", "bm_vector_lane", "Stages 3 and 4 of int32 results: the low 32 bits of the exact sum.", raw),
     Equality("window_max", "bm_vector_lane", "A maximum window keeps the greater element.", window_max),

@@ -20,9 +20,9 @@ write_rtlil flat.il
 # Memories become registers and undefined values free inputs; the registers' first values are free, too.
 LOWER = """\
 read_rtlil checked.il
-opt -full
+opt -fast
 memory_map
-opt -full
+opt -fast
 setundef -undriven -anyseq
 write_rtlil word.il
 techmap

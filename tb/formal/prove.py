@@ -22,7 +22,7 @@ ENGINES = {
     "scorr+pdr": "read_aiger {graph}; scleanup; scorr; write_aiger {reduced}; pdr -T {limit}",
 }
 STEPS = {
-    "induction": "read_aiger {graph}; fraig; sat -C 0",  # rewriting and SAT
+    "induction": "read_aiger {graph}; sat -C 0",
     "induction+bdd": "read_aiger {graph}; collapse -B 10000000; sat",  # decision diagrams: multipliers
 }
 """Solvers of the step of an induction: every assertion of the harness held in the cycle before."""

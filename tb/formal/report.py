@@ -71,6 +71,7 @@ def summary(rows: list[dict], seconds: float, jobs: int, command: str) -> dict:
         # the largest child as often as there are jobs, and this process: a bound, as no sum is measured
         "peak_mb": round(largest * jobs + own), "largest_process_mb": round(largest),
         "ok": len(proven) == len(asserted) and len(covers) == len(properties),
+        "holes": [{"unit": u.name, "name": name, "reason": why} for u in UNITS for name, why in u.holes.items()],
         "equivalences": sum(row["unit"] == GOLDEN for row in rows),
         "rows": rows,
     }  # fmt: skip

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Contract of bm_semaphores: no signal is lost, none counts twice, a grant takes exactly what it waited for.
-// One counter (ID) is looked at; a second count of it is kept here.
+// One counter (ID) is looked at, in any state.
 
 module bm_semaphores_formal
   import bm_pkg::*;
@@ -40,14 +40,16 @@ module bm_semaphores_formal
 
   localparam logic [4:0] MINE = 5'(ID);
 
-  logic [8:0] count_q;      // of counter ID, with room to see 256
-  logic [10:0] signals;     // to it in this cycle, at most 10
-  logic [10:0] takes;       // of it by granted waits, at most 150
-  logic [4:0] concerned;    // engines whose wait names it
-  logic [4:0] affordable;   // ... and could have it
-  logic [4:0] alone;        // ... whose wait names nothing else
-  logic [4:0] due;          // ... and should therefore be granted
-  logic signed [12:0] exact;
+  logic [7:0] counter, next;  // its value, and that of the next cycle without header and reset
+  logic [10:0] signals;       // to it in this cycle, at most 10
+  logic [10:0] takes;         // of it by granted waits, at most 150
+  logic [4:0] concerned;      // engines whose wait names it
+  logic [4:0] affordable;     // ... and could have it
+  logic [4:0] due;            // ... and names nothing else: should be granted
+  logic [10:0] up, down;
+
+  assign counter = u_dut.count_q[8*ID+:8];
+  assign next = u_dut.count_d[8*ID+:8];
 
   always_comb begin
     signals = '0;
@@ -58,35 +60,38 @@ module bm_semaphores_formal
       if (grant[k] && wait_sync_i[18*k+:5] == MINE) takes = takes + 11'(wait_sync_i[18*k+5+:4]);
       if (grant[k] && wait_sync_i[18*k+9+:5] == MINE) takes = takes + 11'(wait_sync_i[18*k+14+:4]);
       concerned[k] = wait_sync_i[18*k+:5] == MINE || wait_sync_i[18*k+9+:5] == MINE;
-      alone[k] = wait_sync_i[18*k+:5] == MINE && wait_sync_i[18*k+9+:5] == MINE;
-      affordable[k] = (wait_sync_i[18*k+:5] != MINE || 9'(wait_sync_i[18*k+5+:4]) <= count_q)
-          && (wait_sync_i[18*k+9+:5] != MINE || 9'(wait_sync_i[18*k+14+:4]) <= count_q);
+      affordable[k] = (wait_sync_i[18*k+:5] != MINE || 8'(wait_sync_i[18*k+5+:4]) <= counter)
+          && (wait_sync_i[18*k+9+:5] != MINE || 8'(wait_sync_i[18*k+14+:4]) <= counter);
+      due[k] = wait_valid_i[k] && affordable[k] && wait_sync_i[18*k+:5] == MINE && wait_sync_i[18*k+9+:5] == MINE;
     end
-    due = wait_valid_i & alone & affordable;
-    exact = 13'(count_q) + 13'(signals) - 13'(takes);
+    up = 11'(counter) + signals;
+    down = takes;
   end
 
+  logic stepped_q, headed_q, reset_q;
+  logic [7:0] next_q, header_q;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      count_q <= '0;
-    end else if (header_valid_i) begin
-      count_q <= 9'(header_i[8*ID+:8]);
-    end else if (exact < 0) begin
-      count_q <= '0;
-    end else if (exact > 255) begin
-      count_q <= 9'd255;
-    end else begin
-      count_q <= exact[8:0];
-    end
+    reset_q   <= !rst_ni;
+    stepped_q <= rst_ni && !header_valid_i;
+    headed_q  <= rst_ni && header_valid_i;
+    next_q    <= next;
+    header_q  <= header_i[8*ID+:8];
   end
-
-  logic [7:0] counter;
-  assign counter = u_dut.count_q[8*ID+:8];
 
   always @(posedge clk_i) begin
     if (rst_ni) begin
-      // The counter is what the program gave it, plus every signal once, less every granted wait once.
-      ledger: assert (counter == count_q[7:0] && !count_q[8]);
+      // The counter gains every signal and loses every granted wait of the cycle, exactly.
+      if (up >= down && up - down <= 11'd255) exact: assert (11'(next) == up - down);
+      // A sum above 255 leaves 255, and raises the overflow unless the run is halted already.
+      if (up > down + 11'd255) saturated: assert (next == 8'd255 && overflow == !halt_i);
+      // Waits of two engines on one counter, which the checker refuses, never take it below 0.
+      if (up < down) floor: assert (next == '0);
+      // One signal adds exactly one, halted or not.
+      if (signals == 11'd1 && takes == '0 && counter != 8'd255) once: assert (next == counter + 8'd1);
+      // Without signals and grants nothing changes.
+      if (signals == '0 && takes == '0) still: assert (next == counter);
+      // A granted wait takes exactly what it asked for.
+      if (signals == '0 && takes != '0 && takes <= 11'(counter)) taken: assert (next == counter - takes[7:0]);
       // A wait is granted only if the counter holds what it asks for.
       if ((grant & concerned) != '0) earned: assert ((grant & concerned & ~affordable) == '0);
       // A wait that asks for one counter only is granted in the first cycle in which the counter holds enough.
@@ -95,31 +100,12 @@ module bm_semaphores_formal
       if (grant != '0) asked: assert ((grant & ~wait_valid_i) == '0);
       // Nothing is granted while halted.
       if (halt_i && wait_valid_i != '0) halted: assert (grant == '0);
-      // A sum above 255 raises the overflow, unless the run is halted already.
-      if (exact > 255 && !halt_i) raised: assert (overflow);
-    end
-  end
-
-  logic over_q, signalled_q, quiet_q, one_q;
-  logic [7:0] before_q;
-  always_ff @(posedge clk_i) begin
-    over_q      <= rst_ni && !header_valid_i && exact > 255;
-    signalled_q <= rst_ni && !header_valid_i && signals == 11'd1 && takes == '0 && counter != 8'd255;
-    quiet_q     <= rst_ni && !header_valid_i && signals == '0 && takes == '0;
-    one_q       <= rst_ni && !header_valid_i && signals == '0 && takes == 11'd1 && counter != '0;
-    before_q    <= counter;
-  end
-
-  always @(posedge clk_i) begin
-    if (rst_ni) begin
-      // After an overflow the counter keeps 255.
-      if (over_q) saturated: assert (counter == 8'd255);
-      // One signal adds exactly one, halted or not.
-      if (signalled_q) once: assert (counter == before_q + 8'd1);
-      // Without signals and grants nothing changes.
-      if (quiet_q) still: assert (counter == before_q);
-      // A granted wait for one takes exactly one.
-      if (one_q) taken: assert (counter == before_q - 8'd1);
+      // What was computed is what the counter holds in the next cycle.
+      if (stepped_q) follows: assert (counter == next_q);
+      // The program's header gives the counter its first value.
+      if (headed_q) header: assert (counter == header_q);
+      // After a reset the counter is 0.
+      if (reset_q) cleared: assert (counter == '0);
     end
   end
 
