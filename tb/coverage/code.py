@@ -36,8 +36,8 @@ class Waiver:
         line, branch or toggle.
     file, what : str
         Regular expressions for the file and for what the point is (``signal[bit]``, or the source text of its line).
-    first : int
-        Toggles: bits from this one on.
+    first, every : int
+        Toggles: bits from this one on; with `every`, of each group of so many bits.
     reason : str
     """
 
@@ -46,6 +46,7 @@ class Waiver:
     what: str
     reason: str
     first: int = 0
+    every: int = 0
 
     def covers(self, point: Point, text: str) -> bool:
         """Whether the waiver speaks of a point; `text` is its source line."""
@@ -53,6 +54,7 @@ class Waiver:
             return False
         if point.kind == "toggle":
             name, bit = point.signal()
+            bit = bit % self.every if self.every else bit
             return bit >= self.first and re.fullmatch(self.what, name) is not None
         return re.search(self.what, text) is not None
 

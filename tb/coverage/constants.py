@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Port bits that cannot toggle in any configuration that ran, because a contract fixes them: derived, not listed.
+"""Port bits that are always zero by contract: derived from the declarations, not listed.
 
-Two families: bits of the trace record that the layout leaves empty, and bits of instructions that the decoder refuses
-unless they are zero (or, for an engine, are its operation's own). Whoever counts coverage checks that none of them
-ever toggled: a wrong exclusion is an error.
+Two families: what the layout of the trace record leaves empty, and what is zero in every instruction that the decoder
+lets through. Whoever counts coverage checks that none of them ever toggled: a wrong exclusion is an error.
 """
 
 from __future__ import annotations
@@ -41,11 +40,15 @@ INSTRUCTION_PORTS: dict[tuple[str, str], tuple[Engine, ...]] = {
     ("matmul/bm_matmul_sequencer.sv", "instr_i"): (Engine.MATMUL,),
     ("vector/bm_vector.sv", "instr_i"): (Engine.VECTOR,),
     ("vector/bm_vector_sequencer.sv", "instr_i"): (Engine.VECTOR,),
+    ("vector/bm_vector_sequencer.sv", "current_o"): (Engine.VECTOR,),
+    ("vector/bm_vector_context.sv", "current_i"): (Engine.VECTOR,),
+    ("vector/bm_vector_address.sv", "instr_i"): (Engine.VECTOR,),
+    ("vector/bm_vector_address.sv", "current_i"): (Engine.VECTOR,),
     ("store/bm_store.sv", "instr_i"): (Engine.STORE,),
     ("frontend/bm_frontend.sv", "instr_o"): tuple(Engine)[1:],
     ("frontend/bm_dispatch.sv", "instr_o"): tuple(Engine)[1:],
 }
-"""Ports that carry only legal instructions: of one engine, or of all five side by side."""
+"""Ports that carry queue heads or what was taken from them: of one engine, or of all five side by side."""
 
 ZERO = ("instance", "act_format", "weight_format", "transpose")
 """Fields that a legal instruction has at zero."""
@@ -81,28 +84,25 @@ def _enable_padding(station: str, config: Config) -> Bits:
     return found
 
 
-def _fixed(engine: Engine, config: Config) -> Bits:
-    """Bits of an instruction that are the same in all legal ones of an engine."""
-    opcodes = [opcode for opcode in Opcode if ENGINE_OF[opcode] is engine]
-    fixed = set(range(INSTRUCTION_BITS))
-    for opcode in opcodes:
+def _zero(engine: Engine, config: Config) -> Bits:
+    """Bits that are zero in all legal instructions of an engine."""
+    zero = set(range(INSTRUCTION_BITS))
+    for opcode in (opcode for opcode in Opcode if ENGINE_OF[opcode] is engine):
+        zero -= {bit for bit in range(5) if int(opcode) >> bit & 1}
         for name, (shift, field) in positions(opcode).items():
+            free = field.width
             if name == "opcode" or name in ZERO:
                 continue
-            free = field.width
             if name in ("k_rows", "k_lanes"):
                 free = min(free, (config.rows - 1).bit_length())
             elif name == "n_lanes":
                 free = min(free, (config.cols - 1).bit_length())
             elif name in ("dst_space", "src_format", "dst_format"):
                 free = 1
-            fixed -= set(range(shift, shift + free))
+            zero -= set(range(shift, shift + free))
             if name == "src_space":  # scratchpad 0, accumulators 2
-                fixed.add(shift)
-    codes = 0
-    for opcode in opcodes:
-        codes |= int(opcode) ^ int(opcodes[0])
-    return fixed - {bit for bit in range(5) if codes >> bit & 1}
+                zero.add(shift)
+    return zero
 
 
 def constant_bits(config: Config) -> dict[tuple[str, str], tuple[Bits, int]]:
@@ -116,7 +116,7 @@ def constant_bits(config: Config) -> dict[tuple[str, str], tuple[Bits, int]]:
             offset += 32 * layout(config).stations[station][1]
         found[file, "trace_o"] = (bits, width)
     for key, engines in INSTRUCTION_PORTS.items():
-        bits = {INSTRUCTION_BITS * n + bit for n, engine in enumerate(engines) for bit in _fixed(engine, config)}
+        bits = {INSTRUCTION_BITS * n + bit for n, engine in enumerate(engines) for bit in _zero(engine, config)}
         found[key] = (bits, INSTRUCTION_BITS * len(engines))
     return found
 

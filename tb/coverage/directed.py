@@ -12,8 +12,9 @@ from collections.abc import Callable
 from beatmatch.config import Config
 from beatmatch.isa import Format, Instruction, Opcode, Space
 from beatmatch.isa.encode import field_range, positions
+from beatmatch.isa.legality import check
 from beatmatch.memory import DECERR, SLVERR, ErrorRange, MemoryTiming
-from beatmatch.program import HostEvent, Program
+from beatmatch.program import Base, HostEvent, Program
 from tb.coverage.arch_errors import FIELD_REASONS
 from tb.coverage.arch_instructions import COUNTS
 from tb.coverage.pieces import VECTOR, WINDOW, from_accumulator, simple, small_program
@@ -187,19 +188,20 @@ def overflow(rng: random.Random, config: Config, variant: int) -> Program:
     items[-1] = simple(Opcode.MATMUL, config, keep=0, wait0_id=1, wait0_n=1, x=2, width=2)
     add = simple(Opcode.MATMUL, config, **two).word()
     items += [add] * (adds // 6) + [simple(Opcode.MATMUL, config, sig0_en=1, sig0_id=4, **two)]
-    items.append(from_accumulator(Opcode.REQUANT, config, wait0_id=4, wait0_n=1))
+    items.append(from_accumulator(Opcode.REQUANT, config, wait0_id=4, wait0_n=1, dst=16))
+    items += [simple(Opcode.MATMUL, config, acc=4).word()] * 40  # adding rows have the reads of the bank: a pause
     items += [add] * (adds - adds // 6)
     items += [
         simple(Opcode.MATMUL, config, accumulate=0, acc=2),
         simple(Opcode.MATMUL, config, accumulate=1, acc=2),
         simple(Opcode.MATMUL, config, accumulate=1, sig0_en=1, sig0_id=3),
-        from_accumulator(Opcode.REQUANT, config, x=2, src_pitch_x=1, wait0_id=3, wait0_n=1),
-        from_accumulator(Opcode.REQUANT, config, dst_format=Format.INT32, dst=8),
+        from_accumulator(Opcode.REQUANT, config, x=2, src_pitch_x=1, wait0_id=3, wait0_n=1, dst=16),
+        from_accumulator(Opcode.REQUANT, config, dst_format=Format.INT32, dst=24),
     ]
     program = small_program(rng, config, items, "overflow", windows=(0, 1), timing=MemoryTiming(read_latency=4))
     data = [bytes([act & 255]) * config.lanes, bytes([weight & 255]) * config.lanes]
     segments = tuple(type(s)(s.address, data[i]) for i, s in enumerate(program.segments))
-    again = 30_000 + rng.randint(0, 99)  # a start long after the end clears the flag, then a reset ends it all
+    again = 10_500 + rng.randint(0, 99)  # a start long after the end clears the flag, then a reset ends it all
     return program.replace(segments=segments, host=(HostEvent(again, "start"), HostEvent(again + 140, "reset", 1)))
 
 
@@ -478,3 +480,49 @@ def halt_beside(rng: random.Random, config: Config, variant: int) -> Program:
     items = [item for opcode, item in long.items() if opcode is not who]
     rng.shuffle(items)
     return small_program(rng, config, [*items, failing[who]], f"halt beside: {who.name}")
+
+
+def anything(rng: random.Random, config: Config, variant: int) -> Program:
+    """An instruction for every engine with all fields drawn over all legal values, and windows anywhere."""
+    items = []
+    for opcode in (
+        Opcode.LOAD,
+        rng.choice((Opcode.WEIGHTS_MEM, Opcode.WEIGHTS_SP)),
+        Opcode.MATMUL,
+        rng.choice(VECTOR),
+        Opcode.STORE,
+    ):
+        while True:
+            word = simple(opcode, config).word()
+            for name, (shift, field) in positions(opcode).items():
+                if name != "opcode":
+                    mask = (1 << field.width) - 1
+                    low, high = field_range(field)
+                    high = {"k_rows": config.rows, "k_lanes": config.rows, "n_lanes": config.cols}.get(name, high)
+                    raw = rng.randint(low, high) - field.minus_one
+                    word = word & ~(mask << shift) | (raw & mask) << shift
+            word &= ~(3 << positions(opcode)["instance"][0])
+            for name in (
+                "act_format",
+                "weight_format",
+                "transpose",
+                "src_format",
+                "dst_format",
+                "src_space",
+                "dst_space",
+            ):
+                if name in positions(opcode):
+                    shift, field = positions(opcode)[name]
+                    word &= ~(((1 << field.width) - 1) << shift)
+                    legal = {"dst_space": (0, 1), "dst_format": (0, 1), "src_space": (0, 2)}.get(name, (0,))
+                    raw = rng.choice(legal)
+                    word |= raw << shift
+                    if name == "src_space" and raw:
+                        word |= 1 << positions(opcode)["src_format"][0]
+            if check(word, config) is None:
+                break
+        items.append(word)
+    rng.shuffle(items)
+    program = small_program(rng, config, items, "anything", cycle_limit=rng.choice((rng.randint(150, 300), 400)))
+    bases = tuple(Base(rng.getrandbits(64), rng.getrandbits(64)) for _ in range(16))
+    return program.replace(bases=bases, semaphores=tuple(rng.choice((15, 255, rng.getrandbits(8))) for _ in range(32)))

@@ -19,6 +19,7 @@ from beatmatch import stimulus
 from beatmatch.config import Config
 from beatmatch.trace import layout
 from tb import sim, toolchain
+from tb.coverage import toggle_header
 from tb.coverage.collector import Hits
 from tb.coverage.points import Points, read
 from tb.coverage.suite import CONFIGS, VERILATOR, Entry
@@ -64,7 +65,7 @@ def build(config: Config) -> sim.Build:
         includes=[runner.HERE],
         c_sources=[runner.HERE / "dpi.cpp"],
         waves=False,
-        extra_args=FLAGS,
+        extra_args=[*FLAGS, *toggle_header.flags(toolchain.SIM_BUILD / "coverage" / "include")],
     )
 
 

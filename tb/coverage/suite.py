@@ -59,7 +59,7 @@ class Kind:
     each : int
         Without variants: candidates per configuration in a round.
     always : bool
-        Not a candidate: one program of it is in the suite for the sake of code coverage.
+        Not a candidate: `each` programs of it are in the suite for the sake of code coverage.
     visits : bool
         The host visits registers before, in and after the run.
     configs : tuple of str
@@ -123,6 +123,7 @@ KINDS: dict[str, Kind] = {
     "wrong_transfer": Kind(_directed(directed.wrong_transfer), 6, configs=SMALL),
     "halt_beside": Kind(_directed(directed.halt_beside), 5, configs=SMALL),
     "twice": Kind(_directed(directed.twice), 12, configs=SMALL),
+    "anything": Kind(_directed(directed.anything), each=24, always=True, configs=SMALL),
     "sequence": Kind(_directed(directed.sequence), always=True, configs=("tall",)),
 }
 
@@ -171,8 +172,13 @@ def save(entries: list[Entry], made_by: str) -> None:
 
 def fixed(seed: int) -> list[Entry]:
     """The programs that are always in the suite."""
-    kinds = ((kind, config) for kind, item in KINDS.items() if item.always for config in item.configs)
-    return [Entry(config, kind, 0, derive(seed, "coverage", config, kind) % (1 << 31)) for kind, config in kinds]
+    return [
+        Entry(config, kind, 0, derive(seed, "coverage", config, kind, turn) % (1 << 31))
+        for kind, item in KINDS.items()
+        if item.always
+        for config in item.configs
+        for turn in range(item.each)
+    ]
 
 
 def pool(seed: int, rounds: int) -> list[Entry]:
