@@ -86,4 +86,4 @@ def cycles(vcd: str) -> dict[str, list[str]]:
 
 
 def _hex(bits: str) -> str:
-    return f"{int(bits, 2):x}" if set(bits) <= {"0", "1"} else bits
+    return f"{int(bits, 2):x}" if set(bits) <= {"0", "1"} else "x"  # an unknown bit makes all unknown

@@ -33,6 +33,7 @@ simplemap
 opt_expr
 opt_merge
 opt_clean
+setundef -undriven -anyseq
 aigmap
 write_aiger -zinit -map graph.map graph.aig
 """

@@ -32,6 +32,10 @@ BASE_FRAMES = 4
 """Cycles from the start in which the induction's base is looked at (one would do)."""
 
 
+SEARCH_FRAMES = 100
+"""Cycles in which a violation is looked for where the step of an induction fails, and for a witness to replay."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """Whether an output can be 1, and in which cycle (counted from 0) it first was."""
@@ -82,6 +86,10 @@ def induct(folder: Path, position: int, assumed: list[int], stem: str, engine: s
     said = _run(folder, STEPS[engine].format(graph=step.name), limit)
     seconds = time.monotonic() - started
     proven = "No output" in base and "UNSATISFIABLE" in said
+    if not proven:  # not inductive, or false: look for a run that violates it
+        search = _run(folder, f"read_aiger {graph.name}; bmc3 -F {SEARCH_FRAMES} -T {limit}", limit)
+        if asserted := re.search(r"asserted in frame\s+(\d+)", search):
+            return Answer("reached", int(asserted[1]), time.monotonic() - started)
     return Answer("never" if proven else "unknown", -1, seconds, "" if proven else f"{base} {said}".strip()[-200:])
 
 
@@ -89,7 +97,7 @@ def witness(folder: Path, position: int, stem: str, limit: int) -> Path:
     """Inputs of each cycle that lead to a 1, for the replay of the whole graph."""
     graph = folder / f"{stem}.aig"
     netlist.select(folder, position, graph)
-    _run(folder, f"read_aiger {graph.name}; pdr -T {limit}; write_cex -a {stem}.aiw", limit)
+    _run(folder, f"read_aiger {graph.name}; bmc3 -F {SEARCH_FRAMES} -T {limit}; write_cex -a {stem}.aiw", limit)
     return folder / f"{stem}.aiw"
 
 
