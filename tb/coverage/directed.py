@@ -234,14 +234,15 @@ def pages(rng: random.Random, config: Config, variant: int) -> Program:
         )
     step = beat * -(-config.peak_macs // beat)
     offset = max(0, 4096 - beat * rng.randint(1, max(1, config.peak_macs // beat - 1)))
-    items += [
+    rng.shuffle(items)
+    taker = simple(Opcode.MATMUL, config, keep=0)  # behind its tiles: in front of them it could block the dispatch
+    for tiles in (
         simple(Opcode.WEIGHTS_MEM, config, packed=1, inner=2, inner_stride=step, offset=offset),
         simple(Opcode.WEIGHTS_MEM, config, packed=1, offset=4096),
         simple(Opcode.WEIGHTS_MEM, config, packed=1, offset=8192 - step),
         simple(Opcode.WEIGHTS_MEM, config, row_stride=beat * max(1, config.cols // beat), offset=8192 - beat),
-        *(simple(Opcode.MATMUL, config, keep=0) for _ in range(5)),
-    ]  # fmt: skip
-    rng.shuffle(items)
+    ):
+        items += [tiles, *[taker] * tiles.inner]
     return small_program(rng, config, items, "pages", timing=MemoryTiming(read_latency=rng.randint(1, 12)))
 
 

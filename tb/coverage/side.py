@@ -21,8 +21,8 @@ LIMIT = 2_000_000
 class CoveredSide:
     """Steps the model through a program of the suite and samples every block.
 
-    A block is compared with the RTL's after it was sampled; but hits are only told (`notes`) once all blocks have
-    been asked for, and a session stops asking at the first difference.
+    A block is compared with the RTL's after it was sampled; so hits (`notes`) count only if the program's result has no
+    divergence, and the run of the suite (`tb.coverage.runs`) ends with an error if one has.
     """
 
     def __init__(self, entry: Entry, digest: bool = True) -> None:

@@ -158,9 +158,9 @@ def chosen() -> list[Entry]:
 
 
 def save(entries: list[Entry], made_by: str) -> None:
-    """Write `suite.json`, sorted."""
+    """Write `suite.json`, sorted, each program once."""
     table: dict[str, dict[str, list[list[int]]]] = {}
-    for entry in sorted(entries, key=lambda e: (list(CONFIGS).index(e.config), e.kind, e.variant, e.seed)):
+    for entry in sorted(set(entries), key=lambda e: (list(CONFIGS).index(e.config), e.kind, e.variant, e.seed)):
         table.setdefault(entry.config, {}).setdefault(entry.kind, []).append([entry.variant, entry.seed])
     lines = []
     for config, kinds in table.items():
