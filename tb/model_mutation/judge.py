@@ -25,22 +25,20 @@ UNTIMED = ("functional.py", "sequence.py", "numerics.py")
 TESTS_FIRST = (*UNTIMED, "accounting.py", "trace.py", "stimulus.py", "memory/image.py", "memory/timing.py")
 """Files whose tests are likelier witnesses than a whole run."""
 TESTS = {
-    "accounting": ("array",),
     "agent": ("memory",),
     "control": ("control", "load_store"),
     "encode": ("legality", "asm"),
-    "functional": ("functional", "tiers"),
+    "functional": ("functional", "functional_corners", "tiers"),
     "gearbox": ("load_store",),
     "host_agent": ("host_agent", "host_patience", "host"),
     "image": ("memory",),
     "load": ("load_store",),
-    "machine": ("control", "host_agent", "load_store"),
+    "machine": ("control", "functional_corners", "host_agent", "load_store"),
     "numerics": ("numerics", "oracle", "vector", "functional"),
     "row_bursts": ("load_store",),
     "sequence": ("functional", "checker"),
     "store": ("load_store",),
     "timing": ("memory", "program"),
-    "trace": ("stimulus", "load_store"),
     "transfer": ("load_store",),
     "vector_elements": ("vector",),
     "vector_lanes": ("vector",),
@@ -144,7 +142,9 @@ class Judge:
 
 def warm() -> None:
     """Import pytest's plugins and all test files here, so that no forked process has to."""
-    names = sorted({name for group in TESTS.values() for name in group} | {"matmul", "weights", "vector"})
+    names = sorted(
+        {name for group in TESTS.values() for name in group} | {"accounting", "matmul", "trace", "vector", "weights"}
+    )
     run_tests(["--collect-only", *(str(ROOT / f"tests/model/test_{name}.py") for name in names)])
 
 
