@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from beatmatch.machine import SteppedMachine
+from tb.model_mutation.mutants import TARGETS
 from tb.model_mutation.recording import Recording
 from tb.toolchain import ROOT
 from tests.model import test_micro_programs as hand
@@ -135,7 +137,7 @@ class Judge:
         if not self.tests:
             return None
         stem = file.rpartition("/")[2].removesuffix(".py")
-        paths = [ROOT / f"tests/model/test_{name}.py" for name in TESTS.get(stem, (stem,))]
+        paths = [_test_file(name) for name in TESTS.get(stem, (stem,))]
         found = [str(path) for path in paths if path.exists()]
         return run_tests(found) if found else None
 
@@ -145,7 +147,11 @@ def warm() -> None:
     names = sorted(
         {name for group in TESTS.values() for name in group} | {"accounting", "matmul", "trace", "vector", "weights"}
     )
-    run_tests(["--collect-only", *(str(ROOT / f"tests/model/test_{name}.py") for name in names)])
+    run_tests(["--collect-only", *map(str, sorted(paths))])
+
+
+def _test_file(name: str) -> Path:
+    return ROOT / f"tests/model/test_{name}.py"
 
 
 def run_tests(paths: Sequence[str]) -> Witness | None:
