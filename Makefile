@@ -9,6 +9,8 @@
 #   WAVES=1                     record waves (`make sim`)
 #   COCOTB_RANDOM_SEED=7        base seed of everything random
 #   N=100                       number of random programs of `make lockstep` (100)
+#   SEEDS=1,2,3                 base seeds of the regressions (1)
+#   JOBS=2                      worker processes of the verification runs (2)
 #   RUN=sim_build/...           the failing run that `make replay` repeats with waves
 #   TESTS=tests/model           what `make test` runs; default is all
 #   PYTHON=python3.12           Python that makes .venv
@@ -24,9 +26,14 @@ RUN_MODULE  := $(VENV_PYTHON) -m
 # An option is passed on only if its variable is set.
 config_option = $(if $(CONFIG),--config $(CONFIG))
 seed_option   = $(if $(COCOTB_RANDOM_SEED),--seed $(COCOTB_RANDOM_SEED))
+seeds_option  = $(if $(SEEDS),--seeds $(SEEDS))
+jobs_option   = $(if $(JOBS),--jobs $(JOBS))
+# A verification run takes both simulators unless SIM= names one on the command line or in the environment.
+sims_option   = $(if $(filter-out file,$(origin SIM)),--sim $(SIM))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lockstep sim bench bench-edit synth measure lint generate waves replay clean
+.PHONY: help setup demo test lockstep sim bench bench-edit synth measure lint generate replay clean \
+        smoke regress nightly uvm cover mutate formal faults planted reruns testplan report signoff
 
 help:
 	@sed -n 's/^#   \{0,1\}/  /p' Makefile
@@ -72,7 +79,45 @@ replay: setup ## repeat the failing run RUN= with waves around the first diverge
 	@$(if $(RUN),,$(error Name the run: make replay RUN=sim_build/...))
 	@$(RUN_MODULE) tb.lockstep.replay $(RUN)
 
-waves: replay ## the same as replay
+smoke: setup ## a few random programs on both simulators, in a minute
+	@$(RUN_MODULE) tb.regress smoke $(sims_option) $(config_option) $(seeds_option) $(jobs_option)
+
+regress: setup ## at least 300 programs and 300,000 cycles on each simulator
+	@$(RUN_MODULE) tb.regress regress $(sims_option) $(config_option) $(seeds_option) $(jobs_option)
+
+nightly: setup ## 5,000 programs and 10 million cycles, within the hour
+	@$(RUN_MODULE) tb.regress nightly $(sims_option) $(config_option) $(seeds_option) $(jobs_option)
+
+uvm: setup ## the pyuvm environment's tests
+	@$(RUN_MODULE) tb.uvm $(config_option) $(seed_option)
+
+cover: setup ## functional and code coverage
+	@$(RUN_MODULE) tb.coverage $(jobs_option)
+
+mutate: setup ## mutants of the RTL and of the golden model
+	@$(RUN_MODULE) tb.mutation $(jobs_option)
+	@$(RUN_MODULE) tb.model_mutation $(jobs_option)
+
+formal: setup ## the proofs
+	@$(RUN_MODULE) tb.formal $(jobs_option)
+
+faults: setup ## bit flips in the state of the RTL
+	@$(RUN_MODULE) tb.flips $(jobs_option)
+
+planted: setup ## faults planted in the checks and their environment
+	@$(RUN_MODULE) tb.planted
+
+reruns: setup ## one seed 200 times: the same trace in any order, with any number of workers
+	@$(RUN_MODULE) tb.regress reruns $(jobs_option)
+
+testplan: setup ## the test plan against tests, coverage and results
+	@$(RUN_MODULE) tb.regress testplan
+
+report: setup ## one page of everything the verification runs left behind
+	@$(RUN_MODULE) tb.report
+
+signoff: setup ## run all that the report needs, except nightly, within two hours
+	@$(RUN_MODULE) tb.regress signoff $(jobs_option)
 
 clean: ## remove everything that was generated at run time (not .venv)
 	@rm -rf sim_build .pytest_cache .ruff_cache .hypothesis
