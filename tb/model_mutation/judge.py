@@ -29,7 +29,7 @@ TESTS_FIRST = (*UNTIMED, "accounting.py", "trace.py", "stimulus.py", "memory/ima
 TESTS = {
     "agent": ("memory",),
     "control": ("control", "load_store"),
-    "encode": ("legality", "asm"),
+    "encode": ("encode", "legality", "asm"),
     "functional": ("functional", "functional_corners", "tiers"),
     "gearbox": ("load_store",),
     "host_agent": ("host_agent", "host_patience", "host"),

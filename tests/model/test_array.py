@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from beatmatch.config import Config
+from beatmatch.stations import array as array_module
 from beatmatch.stations.array import REGISTERS, Array
 
 
@@ -67,7 +68,9 @@ def test_every_register_of_every_cycle(rows, cols):
         if row < 0 and phase % 4 != 3 and rng.random() < 0.3:
             row = 0
         weights = rng.integers(-128, 128, cols).astype(np.int8) if row >= 0 else None
+        resting, before = array.idle() and acts is None and weights is None, array.digest
         array.step(acts, swap, weights, row == 0)
+        assert not resting or array.digest == before, "it was said to be idle and moved"
         reference.step(acts, swap, weights, row)
         row = row + 1 if 0 <= row < rows - 1 else -1
         idle += array.idle()
@@ -96,3 +99,17 @@ def test_sums_wrap():
     array._sum[0, 0], array._product[1, 0] = 2**31 - 1, 1
     array.step(np.zeros(4, np.int8), False, None, False)
     assert array.registers()["sum"][1, 0] == -(2**31)
+
+
+def test_large_arrays_sum_the_same_digest_in_another_way(monkeypatch):
+    digests = []
+    for limit in (1 << 20, 0):
+        monkeypatch.setattr(array_module, "_DOT_LIMIT", limit)
+        rng, array, seen = np.random.default_rng(5), Array(Config(rows=8, cols=4)), []
+        for cycle in range(40):
+            acts, weights = (rng.integers(-128, 128, size).astype(np.int8) for size in (8, 4))
+            array.step(acts, cycle % 9 == 8, weights if cycle < 8 else None, cycle == 0)
+            seen.append(array.digest)
+        digests.append(seen)
+    assert digests[0] == digests[1]
+    assert len(set(digests[0])) == 40 and any(digest % 2 for digest in digests[0])

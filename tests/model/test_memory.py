@@ -183,6 +183,32 @@ def test_errors_answer_without_data_and_without_writing():
     assert port.image.read(32, 24).tolist() == [0xEE] * 8 + list(range(40, 48)) + [0xEE] * 8
 
 
+@pytest.mark.parametrize(("first", "last"), [(16, 16), (23, 23), (8, 16), (23, 40)])
+def test_one_common_byte_is_enough_for_an_error(first, last):
+    """The beat at 16 has the bytes 16 to 23; the range may end at the first or begin at the last of them."""
+    port = Port(MemoryTiming(errors=(ErrorRange(first, last),)), filled())
+    port.read(16, 1)
+    port.run(60)
+    assert [detail[2] for _, name, detail in port.log if name == "r"] == [SLVERR]
+
+
+@pytest.mark.parametrize(("first", "last"), [(15, 15), (24, 24)])
+def test_bytes_beside_a_beat_are_no_error_of_it(first, last):
+    port = Port(MemoryTiming(errors=(ErrorRange(first, last),)), filled())
+    port.read(16, 1)
+    port.run(60)
+    assert [detail[2] for _, name, detail in port.log if name == "r"] == [0]
+
+
+def test_the_least_and_greatest_values_are_legal():
+    least = MemoryTiming(1, 1, (1, 1), (1, 1), seed=0, max_reads=1, max_writes=1)
+    greatest = MemoryTiming(65535, 65535, stalls=(255,) * 5, seed=2**64 - 1)
+    assert (least.max_reads, greatest.read_latency) == (1, 65535)
+    for values in ({"read_latency": 65536}, {"write_latency": 0}, {"max_writes": 0}, {"seed": 2**64}):
+        with pytest.raises(MemoryTimingError):
+            MemoryTiming(**values)
+
+
 def test_stalls_are_a_function_of_seed_channel_and_cycle():
     timing = MemoryTiming(stalls=(0, 64, 128, 255, 1), seed=9)
     flags = np.frombuffer(timing.stall_flags(0, 50_000), np.uint8)
