@@ -7,6 +7,7 @@ import pytest
 
 from beatmatch.config import Config
 from tb import toolchain
+from tb.coverage import toggle_header
 from tb.coverage.code import MOST_WAIVERS, Waiver, WaiverError, evaluate, waivers
 from tb.coverage.constants import constant_bits, constant_everywhere
 from tb.coverage.points import CoverageFileError, Hit, Point, merge, read
@@ -154,11 +155,17 @@ def test_a_bit_that_is_constant_by_contract_must_not_toggle():
         evaluate({point: Hit(1, (1,))}, [CONFIG], root, [])
 
 
+def test_loops_over_words_end_at_the_word():
+    """What the run-time library counts for wide signals is right only then (`tb.coverage.toggle_header`)."""
+    text = f"a\n{toggle_header.WRONG}\nb\n{toggle_header.WRONG}\n"
+    assert toggle_header.corrected(text) == f"a\n{toggle_header.RIGHT}\nb\n{toggle_header.RIGHT}\n"
+
+
 def test_constants_follow_the_declarations():
     narrow, wide = CONFIG, Config(16, 4, 64, 2, 16, 2, 2, 2, 32, 2, 4)
     bits, width = constant_bits(narrow)["load/bm_load.sv", "instr_i"]
-    assert width == 256 and {1, 5, 6, 212, 255} <= bits and not {7, 46, 48, 211} & bits
-    assert 0 in bits  # the operation code of load is 1
+    assert width == 256 and {1, 5, 6, 47, 212, 255} <= bits and not {7, 46, 48, 211} & bits
+    assert 0 not in bits  # the operation code of load is 1, and 0 while the queue is empty
     matmul = constant_bits(narrow)["matmul/bm_matmul.sv", "instr_i"][0]
     assert 242 in matmul and 242 not in constant_everywhere([narrow, wide])["matmul/bm_matmul.sv", "instr_i"]  # k_lanes
     assert constant_everywhere([narrow, wide])["bm_core.sv", "trace_o"]
