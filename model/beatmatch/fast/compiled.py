@@ -8,8 +8,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from beatmatch.isa import fields
-
 SWITCH = "BEATMATCH_NUMBA"
 """Environment variable that leaves numba out if it is 0."""
 
@@ -19,6 +17,9 @@ try:
     import numba
 except ImportError:
     numba = None
+
+SOURCES = ("fast/*.py", "stations/*.py", "isa/fields.py", "memory/image.py", "trace.py")
+"""Files of the package that functions or constants of the machine code come from."""
 
 COMPILED = numba is not None
 """The functions are machine code."""
@@ -39,7 +40,9 @@ def entry(build: Callable[[str], Callable]) -> Callable:
     """
     if not COMPILED:
         return build("")
+    package = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for path in (*sorted(Path(__file__).parent.glob("*.py")), Path(fields.__file__)):
-        digest.update(path.read_bytes())
+    for pattern in SOURCES:
+        for path in sorted(package.glob(pattern)):
+            digest.update(path.read_bytes())
     return numba.njit(cache=True, **OPTIONS)(build(digest.hexdigest()))

@@ -6,14 +6,13 @@ The order within a cycle is that of `machine.SteppedMachine.cycle`; see there.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from beatmatch.config import Config
 from beatmatch.fast import frontend, load, matmul, memories, memory, recorder, store, vector, weights
 from beatmatch.fast.compiled import compiled, entry
 from beatmatch.fast.registers import layout
 from beatmatch.timing import cycles
 
+LOAD, WEIGHTS, MATMUL, VECTOR, STORE = range(5)
 FAR = 1 << 62
 """A cycle that never comes."""
 MARGIN = 2 * len(recorder.SLOTS)
@@ -33,7 +32,7 @@ HOST = layout(
 """Registers and counters of the host; ``prog_end``: the program's last byte, ``overwritten``: a store came over it."""
 MACHINE = layout(
     "Machine",
-    "now moved category",
+    "now moved streamed category",
     log=recorder.LOG,
     sizes=SIZES,
     host=HOST,
@@ -48,22 +47,13 @@ MACHINE = layout(
     scratchpad=memories.SCRATCHPAD,
     accumulator=memories.ACCUMULATOR,
 )
-"""``now`` counts cycles; ``moved``: some register other than a counter of time has changed in this cycle;
-``category``: what the cycle was, of the numbers below."""
+"""``now`` counts cycles; ``moved``: in this cycle some register has changed, other than a counter of time and what the
+matrix unit changes by itself (``streamed``); ``category``: what the cycle was, of the numbers below."""
 
 NOTHING, CLEAR, RESET, FINISH = range(4)
 """What `run` does at its end: nothing, the reset values of the engines' side, those of port and memory too, or to close
 the intervals that are still open."""
 NONE, ACTIVE, WEIGHT_SHIFT, WEIGHT_STALL, RAW_STALL, INPUT_STALL = range(6)
-
-
-class Env(NamedTuple):
-    """What is not a register: the program's instructions, the intervals so far, stall flags, error ranges."""
-
-    code: object
-    out: object
-    flags: object
-    faults: object
 
 
 def sizes_of(config: Config) -> dict[str, int]:
@@ -103,59 +93,78 @@ def _clear(m):
 
 
 @compiled
-def _cycle(m, env):
+def _cycle(m, code):
     """One clock cycle of core and memory, up to the step of ``now``."""
     u, s = m.frontend, m.scratchpad
     m.moved = 0
     halt = u.halt
-    load_head, weights_head, matmul_head = u.head[frontend.LOAD], u.head[frontend.WEIGHTS], u.head[frontend.MATMUL]
-    vector_head, store_head = u.head[frontend.VECTOR], u.head[frontend.STORE]
+    matmul_head, vector_head = u.head[MATMUL], u.head[VECTOR]
+    load_f, weights_f, store_f = code[max(u.head[LOAD], 0)], code[max(u.head[WEIGHTS], 0)], code[max(u.head[STORE], 0)]
+    matmul_f, vector_f = code[max(matmul_head, 0)], code[max(vector_head, 0)]
 
     # Arbitrate: grants are functions of registers.
     memories.arbitrate_scratchpad(m, halt)
     memories.arbitrate_accumulator(m)
     taken = load.taken(m, s.load_granted, halt)
-    memory.select(m, env, taken, halt)
-    frontend.arbitrate(m, env)
+    memory.select(m, taken, halt)
+    frontend.arbitrate(m, load_f, weights_f, matmul_f, vector_f, store_f)
 
     # Observe: signals, the end of the run and the category of the cycle.
     if u.error_new:
-        emit_error(m, env)
-    frontend.observe(m, env)
-    matmul.observe(m, env, matmul_head, u.granted[frontend.MATMUL])
+        recorder.emit(m, recorder.HOST_ERROR, u.error_code << 20 | u.error_engine << 16 | u.error_seq, 0)
+    frontend.observe(m, matmul_f)
+    matmul.observe(m, matmul_head, matmul_f, u.granted[MATMUL])
     m.category = NONE
     if m.host.run:
-        level = m.matmul.level
-        if level == matmul.WAIT:
+        m.category = m.matmul.level
+        if m.category == matmul.WAIT:
             m.category = INPUT_STALL if load.busy(m) else RAW_STALL
-        else:
-            m.category = level
 
     # Step.
-    vector.step(m, env, vector_head, u.head_seq[frontend.VECTOR], u.granted[frontend.VECTOR], halt)
-    store.step(m, env, store_head, u.head_seq[frontend.STORE], u.granted[frontend.STORE], halt, s.store_granted)
+    vector.step(m, vector_head, vector_f, code[m.vector.place], u.head_seq[VECTOR], u.granted[VECTOR], halt)
+    store.step(m, store_f, u.head_seq[STORE], u.granted[STORE], halt, s.store_granted)
     load.step(
-        m, env, load_head, u.head_seq[frontend.LOAD], u.granted[frontend.LOAD], halt, taken,
+        m, load_f, u.head_seq[LOAD], u.granted[LOAD], halt, taken,
         m.port.ar_id == load.LOAD, m.port.r_id == load.LOAD,
     )  # fmt: skip
     weights.step(
-        m, env, weights_head, u.head_seq[frontend.WEIGHTS], u.granted[frontend.WEIGHTS], halt, s.weights_granted,
+        m, weights_f, u.head_seq[WEIGHTS], u.granted[WEIGHTS], halt, s.weights_granted,
         m.port.ar_id == weights.WEIGHTS, m.port.r_id == weights.WEIGHTS,
     )  # fmt: skip
-    memories.step_accumulator(m, env)
-    matmul.step(m, env, matmul_head, u.head_seq[frontend.MATMUL], u.granted[frontend.MATMUL], halt)
-    matmul.fifo_commit(m)
+    moved = m.moved
+    m.moved = 0
+    more = _step_matmul(m, matmul_head, matmul_f, code[m.matmul.place], u.granted[MATMUL], halt)
+    m.streamed = m.moved
+    m.moved = moved or more
 
     # Commit.
-    frontend.commit(m, env)
-    memory.commit(m, env)
+    frontend.commit(m, code)
+    memory.commit(m)
 
 
 @compiled
-def emit_error(m, env):
-    """The host's error event."""
-    u = m.frontend
-    recorder.emit(m, env, recorder.HOST_ERROR, u.error_code << 20 | u.error_engine << 16 | u.error_seq, 0)
+def _step_matmul(m, head, f, own, granted, halt):
+    """The matrix unit and its rows' commits; 1 if something outside of it may go on in the next cycle."""
+    memories.step_accumulator(m)
+    more = matmul.step(m, head, f, own, m.frontend.head_seq[MATMUL], granted, halt)
+    matmul.fifo_commit(m)
+    return more
+
+
+@compiled
+def _stream(m, code, until):
+    """Cycles in which the matrix unit alone goes on, with rows that wait for nobody; at most up to ``until``."""
+    u, head = m.matmul, m.frontend.head[MATMUL]
+    f, own = code[max(head, 0)], code[u.place]
+    more = 0
+    while m.now < until and not more and u.rows and u.retire < 0 and m.log.used + MARGIN < recorder.BUFFER:
+        if (u.waits or u.last or u.bad) if u.run else head >= 0:
+            break
+        matmul.observe(m, head, f, 0)
+        m.category = u.level
+        more = _step_matmul(m, head, f, own, 0, 0)
+        _count(m, 1)
+        m.now += 1
 
 
 @compiled
@@ -163,6 +172,7 @@ def _count(m, times):
     """Count a cycle, some times."""
     h = m.host
     h.cycles += times
+    h.useful_macs += m.matmul.level_useful * times
     if m.category == ACTIVE:
         h.active += times
     elif m.category == WEIGHT_SHIFT:
@@ -195,27 +205,29 @@ def _quiet(m):
 
 
 def _build(digest: str):
-    def run(m, env, limit, capacity, after):
-        """Cycles up to ``limit``, or a run's end, or ``capacity`` intervals nearly full; then what ``after`` says."""
+    def run(m, code, limit, after):
+        """Cycles up to ``limit``, or a run's end, or a buffer nearly full of intervals; then what ``after`` says."""
         _ = digest
-        while m.now < limit and m.log.used + MARGIN < capacity:
-            _cycle(m, env)
+        while m.now < limit and m.log.used + MARGIN < recorder.BUFFER:
+            _cycle(m, code)
             _count(m, 1)
-            m.host.useful_macs += m.matmul.level_useful
             m.now += 1
             if m.frontend.done_set:
                 break
             if not m.moved:
-                silence = min(_quiet(m), limit - m.now)
-                _count(m, silence)
-                m.now += silence
+                until = min(m.now + _quiet(m), limit)
+                if m.streamed:
+                    _stream(m, code, until)
+                elif until > m.now:
+                    _count(m, until - m.now)
+                    m.now = until
         if after in (CLEAR, RESET):
             _clear(m)
         if after == RESET:
             memory.reset_port(m)
-            memory.reset_memory(m, env)
+            memory.reset_memory(m)
         elif after == FINISH:
-            recorder.close_all(m, env)
+            recorder.close_all(m)
 
     return run
 

@@ -34,8 +34,8 @@ FETCH = layout(
 LAYOUT = layout(
     "Frontend",
     "halt error_new error_code error_engine error_seq done_set run started header_done all_dispatched dispatched "
-    "decode entry dispatching blocked still idle signalled granted_any front_code front_seq late_code late_engine "
-    "late_seq",
+    "decode decode_refusal decode_engine entry dispatching blocked still idle signalled granted_any front_code "
+    "front_seq late_code late_engine late_seq",
     {
         "count": SEMAPHORES,
         "change": SEMAPHORES,
@@ -82,8 +82,8 @@ def _allows(u, sync):
 
 
 @compiled
-def arbitrate(m, env):
-    """Grant the waits of this cycle."""
+def arbitrate(m, load_f, weights_f, matmul_f, vector_f, store_f):
+    """Grant the waits of this cycle; the queue heads are given as instructions."""
     u = m.frontend
     if u.granted_any:
         u.granted_any = 0
@@ -91,18 +91,18 @@ def arbitrate(m, env):
             u.granted[index] = 0
     if u.halt:
         return
-    u.waits[LOAD] = load.wait_request(m, env, u.head[LOAD])
-    u.waits[WEIGHTS] = weights.wait_request(m, env, u.head[WEIGHTS])
-    u.waits[MATMUL] = matmul.wait_request(m, env, u.head[MATMUL])
-    u.waits[VECTOR] = vector.wait_request(m, env, u.head[VECTOR])
-    u.waits[STORE] = store.wait_request(m, env, u.head[STORE])
+    u.waits[LOAD] = load.wait_request(m, u.head[LOAD], load_f)
+    u.waits[WEIGHTS] = weights.wait_request(m, u.head[WEIGHTS], weights_f)
+    u.waits[MATMUL] = matmul.wait_request(m, u.head[MATMUL], matmul_f)
+    u.waits[VECTOR] = vector.wait_request(m, u.head[VECTOR], vector_f)
+    u.waits[STORE] = store.wait_request(m, u.head[STORE], store_f)
     for index in range(ENGINES):
         if u.waits[index] >= 0 and _allows(u, u.waits[index]):
             u.granted[index] = u.granted_any = 1
 
 
 @compiled
-def observe(m, env):
+def observe(m, matmul_f):
     """Look at the engines' registers, before any engine steps."""
     u = m.frontend
     u.done_set = 0
@@ -134,21 +134,20 @@ def observe(m, env):
             fetch.left = m.host.prog_len + 1
             _plan(fetch)
     if fetch.gearbox.valid:
-        emit(m, env, recorder.FETCH, fetch.seq, 0)
+        emit(m, recorder.FETCH, fetch.seq, 0)
     u.dispatching = u.blocked = 0
     if u.decode >= 0:
-        f = env.code[u.decode]
-        if f.refusal:
+        if u.decode_refusal:
             if not u.front_code:
-                u.front_code = f.refusal
+                u.front_code = u.decode_refusal
                 u.front_seq = u.dispatched & SEQ_MASK
-        elif u.queued[f.engine] == m.sizes.queue_depth:
+        elif u.queued[u.decode_engine] == m.sizes.queue_depth:
             u.blocked = 1
         else:
             u.dispatching = 1
-            emit(m, env, recorder.DISPATCH, (f.engine + 1) << 16 | u.dispatched & SEQ_MASK, 0)
+            emit(m, recorder.DISPATCH, (u.decode_engine + 1) << 16 | u.dispatched & SEQ_MASK, 0)
     u.late_code = 0
-    _progress(m, env)
+    _progress(m, matmul_f)
     if not u.late_code and m.host.cycle_limit and m.host.cycles == m.host.cycle_limit:
         u.late_code = CYCLE_LIMIT
         u.late_engine = u.late_seq = 0
@@ -169,7 +168,7 @@ def _busy(m, index):
 
 
 @compiled
-def _stuck(m, env, index):
+def _stuck(m, index, matmul_f):
     """Sequence number that an engine is stuck on, -1 if it is not."""
     u = m.frontend
     seq, granted = u.head_seq[index], u.granted[index]
@@ -178,14 +177,14 @@ def _stuck(m, env, index):
     if index == WEIGHTS:
         return weights.stuck(m, seq, granted)
     if index == MATMUL:
-        return matmul.stuck(m, env, u.head[index], seq, granted)
+        return matmul.stuck(m, u.head[index], matmul_f, seq, granted)
     if index == VECTOR:
         return vector.stuck(m, seq, granted)
     return store.stuck(m, seq, granted)
 
 
 @compiled
-def _progress(m, env):
+def _progress(m, matmul_f):
     """Find the end of the run (``idle``) or a deadlock (``late``)."""
     u = m.frontend
     u.idle = 0
@@ -195,7 +194,7 @@ def _progress(m, env):
     first = -1
     resting = 0
     for index in range(ENGINES):
-        seq = _stuck(m, env, index)
+        seq = _stuck(m, index, matmul_f)
         working = u.head[index] >= 0 or _busy(m, index)
         if seq >= 0:
             if first < 0:
@@ -220,7 +219,7 @@ def _progress(m, env):
 
 
 @compiled
-def commit(m, env):
+def commit(m, code):
     """End the cycle, after every engine has stepped."""
     u = m.frontend
     u.error_new = 0
@@ -231,33 +230,33 @@ def commit(m, env):
     if u.signalled or u.granted_any:
         m.moved = 1
         overflow = _semaphores(m)
-    popped = _decode(m, env)
+    popped = _decode(m, code)
     _fetch(m, halt, popped)
     if halt:
         return
-    code, engine, seq = u.front_code, 0, u.front_seq
-    if not code and overflow:
-        code, seq = OVERFLOW, 0
-    if not code and u.fetch.error:
-        code, seq = u.fetch.error, u.fetch.error_seq
-    if not code and u.late_code:
-        code, engine, seq = u.late_code, u.late_engine, u.late_seq
-    u.done_set = 1 if u.idle and not code else 0
-    if not code:
+    error, engine, seq = u.front_code, 0, u.front_seq
+    if not error and overflow:
+        error, seq = OVERFLOW, 0
+    if not error and u.fetch.error:
+        error, seq = u.fetch.error, u.fetch.error_seq
+    if not error and u.late_code:
+        error, engine, seq = u.late_code, u.late_engine, u.late_seq
+    u.done_set = 1 if u.idle and not error else 0
+    if not error:
         if m.load.transfer.error:
-            code, engine, seq = m.load.transfer.error, LOAD + 1, m.load.transfer.error_seq
+            error, engine, seq = m.load.transfer.error, LOAD + 1, m.load.transfer.error_seq
         elif m.weights.error:
-            code, engine, seq = m.weights.error, WEIGHTS + 1, m.weights.error_seq
+            error, engine, seq = m.weights.error, WEIGHTS + 1, m.weights.error_seq
         elif m.matmul.error:
-            code, engine, seq = m.matmul.error, MATMUL + 1, m.matmul.error_seq
+            error, engine, seq = m.matmul.error, MATMUL + 1, m.matmul.error_seq
         elif m.vector.error:
-            code, engine, seq = m.vector.error, VECTOR + 1, m.vector.error_seq
+            error, engine, seq = m.vector.error, VECTOR + 1, m.vector.error_seq
         elif m.store.transfer.error:
-            code, engine, seq = m.store.transfer.error, STORE + 1, m.store.transfer.error_seq
+            error, engine, seq = m.store.transfer.error, STORE + 1, m.store.transfer.error_seq
         else:
             return
     u.halt = u.error_new = 1
-    u.error_code, u.error_engine, u.error_seq = code, engine, seq
+    u.error_code, u.error_engine, u.error_seq = error, engine, seq
 
 
 @compiled
@@ -308,16 +307,15 @@ def _pop(u, index):
 
 
 @compiled
-def _decode(m, env):
+def _decode(m, code):
     """Dispatch and decode; 1 if an entry leaves the buffer."""
     u, fetch = m.frontend, m.frontend.fetch
     if u.halt:
         return 0
-    code = u.decode
     if u.dispatching:
-        engine = env.code[code].engine
+        engine = u.decode_engine
         at = engine * DEPTH + (u.queue_first[engine] + u.queued[engine]) % DEPTH
-        u.queue_place[at] = code
+        u.queue_place[at] = u.decode
         u.queue_seq[at] = u.dispatched & SEQ_MASK
         u.queued[engine] += 1
         _head(u, engine)
@@ -334,6 +332,7 @@ def _decode(m, env):
             u.count[index] = u.initial[index]
     else:
         u.decode = u.entry
+        u.decode_refusal, u.decode_engine = code[u.entry].refusal, code[u.entry].engine
         u.entry += 1
     return 1
 

@@ -36,9 +36,9 @@ def reset(m):
 
 
 @compiled
-def wait_request(m, env, head):
+def wait_request(m, head, f):
     """The wait presented in this cycle, or -1."""
-    return transfer_wait(m.load.transfer, env, head)
+    return transfer_wait(m.load.transfer, head, f)
 
 
 @compiled
@@ -93,19 +93,19 @@ def stuck(m, head_seq, granted):
 
 
 @compiled
-def step(m, env, head, seq, granted, halt, taken_now, ar_ready, beat):
-    """One cycle; ``beat``: a read beat for load has its handshake."""
+def step(m, f, seq, granted, halt, taken_now, ar_ready, beat):
+    """One cycle; ``f`` and ``seq``: the queue head, ``beat``: a read beat for load has its handshake."""
     t, g = m.load.transfer, m.load.gearbox
     b = t.bursts
     t.error = 0
     if not (granted or t.run or b.row_valid or b.count or b.inflight or g.valid or t.retire >= 0):
         return
     if t.retire >= 0:
-        emit(m, env, RETIRE, t.retire, 0)
+        emit(m, RETIRE, t.retire, 0)
         t.retire = -1
         t.signal = 0
     if taken_now:
-        emit(m, env, WRITE, b.row_space[g.row] << 20 | b.row_local[g.row] + g.index, 0)
+        emit(m, WRITE, b.row_space[g.row] << 20 | b.row_local[g.row] + g.index, 0)
         if b.row_ends[g.row] and g.last:
             t.retire = b.row_retire[g.row]
             t.signal = b.row_signals[g.row]
@@ -118,12 +118,11 @@ def step(m, env, head, seq, granted, halt, taken_now, ar_ready, beat):
         return
     if run:
         if granted:
-            emit(m, env, ISSUE, iteration_header(t), 0)
+            emit(m, ISSUE, iteration_header(t), 0)
         if not b.row_valid and (granted or not t.starting):
             generate_row(m, t)
     elif granted:
-        emit(m, env, ISSUE, begin_transfer(m, env, t, head, seq), 0)
-        f = env.code[head]
+        emit(m, ISSUE, begin_transfer(m, t, f, seq), 0)
         set_local(t, f.dst, f.dst_row_stride, f.dst_outer_stride, f.dst_ring)
         t.space = f.dst_space
         t.limit = m.sizes.param_limit if f.dst_space == PARAMETER else m.sizes.sp_words

@@ -25,7 +25,7 @@ NONE, ACTIVE, WEIGHT_SHIFT, WEIGHT_STALL, WAIT = range(5)
 
 LAYOUT = layout(
     "Matmul",
-    "run each swaps waits last bad pad adds last_tile tile_end place seq outer ky kx kc y x iy0 ix0 tile_address "
+    "run each swaps waits last bad pad adds last_tile tile_end place sync seq outer ky kx kc y x iy0 ix0 tile_address "
     "tile_acc address acc lanes useful rows loading shadow_full loader_row slot retire signal error error_seq "
     "sp_read level level_useful",
     {
@@ -44,7 +44,7 @@ def reset(m):
     u = m.matmul
     u.sp_read = u.retire = -1
     u.run = u.swaps = u.waits = u.last = u.rows = u.loading = u.shadow_full = u.loader_row = u.slot = 0
-    u.seq = u.outer = u.ky = u.kx = u.kc = u.y = u.x = u.signal = u.error = 0
+    u.place = u.seq = u.outer = u.ky = u.kx = u.kc = u.y = u.x = u.signal = u.error = 0
     for index in range(RING):
         u.valid[index] = 0
 
@@ -62,17 +62,17 @@ def _shadow_wait(m):
 
 
 @compiled
-def wait_request(m, env, head):
+def wait_request(m, head, f):
     """The wait presented in this cycle, or -1."""
     u = m.matmul
     if u.run:
         if _shadow_wait(m):
             return -1
         if u.waits:
-            return env.code[u.place].sync
+            return u.sync
         if not u.last or u.bad:
             return -1
-    return -1 if head < 0 else env.code[head].sync | ISSUE
+    return -1 if head < 0 else f.sync | ISSUE
 
 
 @compiled
@@ -83,20 +83,20 @@ def busy(m):
 
 
 @compiled
-def stuck(m, env, head, head_seq, granted):
+def stuck(m, head, f, head_seq, granted):
     """Sequence number of the instruction that can't go on; -1: not stuck."""
     u = m.matmul
     if u.rows:
         return -1
     if _shadow_wait(m):
         return u.seq if not u.loading and not m.weights.fifo_count else -1
-    if granted or wait_request(m, env, head) < 0:
+    if granted or wait_request(m, head, f) < 0:
         return -1
     return u.seq if u.run else head_seq
 
 
 @compiled
-def observe(m, env, head, granted):
+def observe(m, head, f, granted):
     """What this cycle is: ``level`` and the useful multiply-accumulates in it."""
     u = m.matmul
     edge = (m.now - EDGE) & (RING - 1)
@@ -106,42 +106,48 @@ def observe(m, env, head, granted):
         u.level_useful = u.row_useful[edge]
     elif _shadow_wait(m):
         u.level = WEIGHT_SHIFT if u.loading or m.weights.fifo_count else WEIGHT_STALL
-    elif not granted and wait_request(m, env, head) >= 0:
+    elif not granted and wait_request(m, head, f) >= 0:
         u.level = WAIT
     else:
         u.level = NONE
 
 
 @compiled
-def step(m, env, head, seq, granted, halt):
-    """One cycle; behind weights, before `fifo_commit`."""
+def step(m, head, f, own, seq, granted, halt):
+    """One cycle, behind weights and before `fifo_commit`; 1 if somebody else may go on because of it in the next.
+
+    ``f``: the queue head, ``own``: the instruction at work.
+    """
     u, w = m.matmul, m.weights
     u.error = 0
     start = not (halt or u.loading or u.shadow_full) and w.fifo_count > 0
     if not (granted or u.run or u.rows or u.retire >= 0 or start or u.loading):
-        return
+        return 0
+    run, more = u.run, start or granted
     if u.retire >= 0:
-        emit(m, env, recorder.MATMUL_RETIRE, u.retire, 0)
+        emit(m, recorder.MATMUL_RETIRE, u.retire, 0)
         u.retire = -1
         u.signal = 0
     before = (m.now - REQUEST) & (RING - 1)
     swapping = u.rows and u.valid[before] and u.row_swap[before]
     if u.rows:
         m.moved = 1
-        _rows(m, env, halt)
-    _generate(m, env, head, seq, granted, halt)
+        _rows(m, halt)
+    _generate(m, head, f, own, seq, granted, halt)
     if start:
         w.fifo_count -= 1
         u.loading = u.shadow_full = 1
     elif swapping:
         u.shadow_full = 0
     if u.loading:
-        emit(m, env, recorder.SHIFT, u.slot << 8 | u.loader_row, 0)
+        emit(m, recorder.SHIFT, u.slot << 8 | u.loader_row, 0)
         u.loader_row += 1
         if u.loader_row == m.sizes.rows:
             w.fifo_reserved -= 1
             u.loading = u.loader_row = 0
             u.slot = (u.slot + 1) % m.sizes.fifo_tiles
+            more = 1
+    return 1 if more or u.retire >= 0 or u.run != run else 0
 
 
 @compiled
@@ -154,7 +160,7 @@ def fifo_commit(m):
 
 
 @compiled
-def _rows(m, env, halt):
+def _rows(m, halt):
     """Rows on their way: data that arrive, the edge, the commit."""
     u = m.matmul
     commits = (m.now - m.sizes.array_depth) & (RING - 1)
@@ -166,14 +172,14 @@ def _rows(m, env, halt):
             u.signal = u.row_signal[commits]
     data = (m.now - DATA) & (RING - 1)
     if u.valid[data] and u.word[data] >= 0:
-        emit(m, env, recorder.MATMUL_SP_READ, u.word[data], 0)
+        emit(m, recorder.MATMUL_SP_READ, u.word[data], 0)
     edge = (m.now - EDGE) & (RING - 1)
     if u.valid[edge]:
-        emit(m, env, recorder.MATMUL_ROW, u.header[edge], 0)
+        emit(m, recorder.MATMUL_ROW, u.header[edge], 0)
 
 
 @compiled
-def _generate(m, env, head, seq, granted, halt):
+def _generate(m, head, f, own, seq, granted, halt):
     """The sequencer: a row into the request register, an instruction from the queue."""
     u = m.matmul
     issue = granted
@@ -181,31 +187,31 @@ def _generate(m, env, head, seq, granted, halt):
     if u.run:
         if u.waits and granted:
             issue = 0
-            last = LAST if u.outer == env.code[u.place].outer - 1 else 0
-            emit(m, env, recorder.MATMUL_ISSUE, u.seq | u.outer << 16 | last, 0)
+            last = LAST if u.outer == own.outer - 1 else 0
+            emit(m, recorder.MATMUL_ISSUE, u.seq | u.outer << 16 | last, 0)
         if not halt and (granted or not u.waits) and not _shadow_wait(m):
             if u.bad:
                 u.error = LOCAL_RANGE
                 u.error_seq = u.seq
             else:
-                _row(m, env)
+                _row(m, own)
                 u.rows += 1
                 m.moved = 1
-                _advance(m, env)
+                _advance(m, own)
     if issue:
-        f = env.code[head]
         u.seq = seq
         u.place = head
+        u.sync = f.sync
         u.run = 1
         u.each = f.each
-        emit(m, env, recorder.MATMUL_ISSUE, seq | (LAST if not f.each or f.outer == 1 else 0), 0)
+        emit(m, recorder.MATMUL_ISSUE, seq | (LAST if not f.each or f.outer == 1 else 0), 0)
         _start_tile(m, f)
 
 
 @compiled
-def _row(m, env):
+def _row(m, f):
     """The current row, kept under this cycle."""
-    u, f = m.matmul, env.code[m.matmul.place]
+    u = m.matmul
     at = m.now & (RING - 1)
     u.valid[at] = 1
     u.word[at] = u.sp_read = -1 if u.pad else u.address >> m.sizes.act_shift
@@ -256,9 +262,9 @@ def _locate(m, f):
 
 
 @compiled
-def _advance(m, env):
+def _advance(m, f):
     """Go to the next row: x, y, kc, kx, ky, outer; x fastest."""
-    u, f = m.matmul, env.code[m.matmul.place]
+    u = m.matmul
     u.swaps = u.waits = 0
     u.x += 1
     if u.x < f.x:

@@ -56,11 +56,11 @@ def arbitrate_accumulator(m):
 
 
 @compiled
-def step_accumulator(m, env):
+def step_accumulator(m):
     """Vector's read arrives, matmul's row commits; before matmul steps."""
     a, u = m.accumulator, m.matmul
     if a.arriving >= 0:
-        emit(m, env, recorder.ACC_READ, a.arriving, 0)
+        emit(m, recorder.ACC_READ, a.arriving, 0)
     a.arriving = a.read
     commits = (m.now - m.sizes.array_depth) & (RING - 1)
     if u.rows and u.valid[commits]:
@@ -69,7 +69,7 @@ def step_accumulator(m, env):
             a.lanes[row] += u.row_lanes[commits]
             if a.lanes[row] > SAFE_LANES:
                 a.unsafe = 1
-            emit(m, env, recorder.ACC_WRITE, row | ADD_BIT, 0)
+            emit(m, recorder.ACC_WRITE, row | ADD_BIT, 0)
         else:
             a.lanes[row] = u.row_lanes[commits]
-            emit(m, env, recorder.ACC_WRITE, row, 0)
+            emit(m, recorder.ACC_WRITE, row, 0)

@@ -15,6 +15,10 @@ READS, WRITES = 256, 128
 STALL_AR, STALL_R, STALL_AW, STALL_W, STALL_B = (1 << index for index in range(5))
 FAULT = 7
 """Numbers of an error range: first page and offset, last page and offset, response, reads, writes."""
+FAULTS = 64
+"""Places for error ranges."""
+STALL_CYCLES = 1 << 12
+"""Cycles of stalls that are worked out at a time."""
 
 PORT = layout("Port", "kept ar_choice ar_page ar_offset ar_length ar_id r_id rready aw aw_page aw_offset aw_length w")
 """``kept``, ``ar_choice``, ``ar_id``, ``r_id``: a requester, -1 for none; ``aw`` and ``w`` are valid in this cycle."""
@@ -29,10 +33,12 @@ MEMORY = layout(
         **{name: READS for name in ("reads_time", "reads_id", "reads_page", "reads_offset", "reads_length")},
         **{name: WRITES for name in ("writes_page", "writes_offset", "writes_length")},
         **{name: WRITES for name in ("answers_time", "answers_resp")},
+        "ranges": FAULT * FAULTS,
+        "stall_flags": STALL_CYCLES,
     },
 )
-"""Rates are fractions ``read_n / read_d`` of bytes per cycle, ``read_n`` 0 without a limit; `flags_first` is the cycle
-of the first stall flags in ``env.flags``."""
+"""Rates are fractions ``read_n / read_d`` of bytes per cycle, ``read_n`` 0 without a limit; ``faults`` error ranges
+stand in ``ranges``, stall flags of the cycles from ``flags_first`` on in ``stall_flags``."""
 
 
 @compiled
@@ -44,7 +50,7 @@ def reset_port(m):
 
 
 @compiled
-def reset_memory(m, env):
+def reset_memory(m):
     """Forget every burst."""
     a = m.memory
     a.ar_count = a.aw_count = a.reads_count = a.writes_count = a.answers_count = a.reading = a.writing = 0
@@ -52,7 +58,7 @@ def reset_memory(m, env):
     a.rvalid = a.rlast = a.bvalid = a.rid = a.rresp = a.bresp = 0
     a.arready = a.awready = a.wready = 1
     if a.stalls:
-        stall = env.flags[m.now - a.flags_first]
+        stall = a.stall_flags[m.now - a.flags_first]
         a.arready = 0 if stall & STALL_AR else 1
         a.awready = 0 if stall & STALL_AW else 1
         a.wready = 0 if stall & STALL_W else 1
@@ -77,7 +83,7 @@ def _show(p, b, choice):
 
 
 @compiled
-def select(m, env, taken, halt):
+def select(m, taken, halt):
     """Decide this cycle's handshakes: AR's choice is kept until it is accepted."""
     p, a = m.port, m.memory
     p.ar_id = p.ar_choice = -1
@@ -92,7 +98,7 @@ def select(m, env, taken, halt):
         if a.arready:
             p.kept = -1
             p.ar_id = p.ar_choice
-            emit(m, env, recorder.AR, p.ar_choice << 8 | p.ar_length, p.ar_page << 10 | p.ar_offset >> 2)
+            emit(m, recorder.AR, p.ar_choice << 8 | p.ar_length, p.ar_page << 10 | p.ar_offset >> 2)
         else:
             p.kept = p.ar_choice
 
@@ -115,10 +121,10 @@ def select(m, env, taken, halt):
     if p.aw:
         p.aw_page, p.aw_offset, p.aw_length = stores.page, stores.offset, stores.length
         if a.awready:
-            emit(m, env, recorder.AW, stores.length, stores.page << 10 | stores.offset >> 2)
+            emit(m, recorder.AW, stores.length, stores.page << 10 | stores.offset >> 2)
             _look_for_program(m, stores)
     if p.w and a.wready:
-        emit(m, env, recorder.W, s.w_last, 0)
+        emit(m, recorder.W, s.w_last, 0)
 
 
 @compiled
@@ -133,12 +139,12 @@ def _look_for_program(m, b):
 
 
 @compiled
-def _response(m, env, write, page, offset):
+def _response(m, write, page, offset):
     """What a beat at this address answers."""
     last = offset + m.sizes.mem_bytes - 1
     for index in range(m.memory.faults):
         at = FAULT * index
-        f = env.faults
+        f = m.memory.ranges
         if not f[at + 5 + write]:
             continue
         begins = f[at] < page or (f[at] == page and f[at + 1] <= last)
@@ -149,7 +155,7 @@ def _response(m, env, write, page, offset):
 
 
 @compiled
-def commit(m, env):
+def commit(m):
     """End a cycle: the handshakes of this one, then the outputs of the next."""
     a, p = m.memory, m.port
     if a.rvalid and p.rready:
@@ -179,11 +185,11 @@ def commit(m, env):
         a.writes_count += 1
         a.aw_count += 1
     if p.w and a.wready:
-        _accept(m, env)
+        _accept(m)
     following = m.now + 1
-    stall = env.flags[following - a.flags_first] if a.stalls else 0
+    stall = a.stall_flags[following - a.flags_first] if a.stalls else 0
     if a.ar_count and not a.rvalid and not stall & STALL_R:
-        _present(m, env, following, waiting)
+        _present(m, following, waiting)
     if a.answers_count and not a.bvalid and not stall & STALL_B and a.answers_time[a.answers_first] <= following:
         a.bvalid = 1
         a.bresp = a.answers_resp[a.answers_first]
@@ -201,7 +207,7 @@ def commit(m, env):
 
 
 @compiled
-def _present(m, env, cycle, write_waiting):
+def _present(m, cycle, write_waiting):
     """Present the next read beat in this cycle, if its time has come."""
     a = m.memory
     if not a.reading and (not a.reads_count or a.reads_time[a.reads_first] > cycle):
@@ -223,7 +229,7 @@ def _present(m, env, cycle, write_waiting):
         a.reads_count -= 1
     a.rvalid = 1
     a.rid = a.read_id
-    a.rresp = _response(m, env, 0, a.read_page, a.read_offset) if a.faults else 0
+    a.rresp = _response(m, 0, a.read_page, a.read_offset) if a.faults else 0
     a.read_offset += m.sizes.mem_bytes
     a.read_left -= 1
     if not a.read_left:
@@ -233,7 +239,7 @@ def _present(m, env, cycle, write_waiting):
 
 
 @compiled
-def _accept(m, env):
+def _accept(m):
     """Take a write beat in this cycle."""
     a = m.memory
     if a.shared:
@@ -251,7 +257,7 @@ def _accept(m, env):
         a.writes_first = (at + 1) & (WRITES - 1)
         a.writes_count -= 1
     if a.faults:
-        a.write_resp = max(a.write_resp, _response(m, env, 1, a.write_page, a.write_offset))
+        a.write_resp = max(a.write_resp, _response(m, 1, a.write_page, a.write_offset))
     a.write_offset += m.sizes.mem_bytes
     a.write_left -= 1
     if not a.write_left:

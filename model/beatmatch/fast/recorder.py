@@ -33,17 +33,19 @@ STORE_ISSUE, STORE_RETIRE, STORE_SP_READ = (SLOTS.index(("store", name)) for nam
 
 ROW = 8
 """Numbers of an interval."""
+BUFFER = 1 << 14
+"""Intervals between two visits of Python."""
 
 _OPEN = ("count", "first", "last", "stride", "header", "last_header", "step", "extra", "last_extra", "extra_step")
 
-LOG = layout("Log", "keep used", {name: len(SLOTS) for name in ("total", *_OPEN)})
-"""``total`` events per slot; the open interval of each; ``used`` intervals in the buffer."""
+LOG = layout("Log", "keep used", {name: len(SLOTS) for name in ("total", *_OPEN)} | {"out": BUFFER * ROW})
+"""``total`` events per slot; the open interval of each; ``used`` intervals in the buffer ``out``."""
 
 
 @compiled
-def _close(log, out, slot, count):
+def _close(log, slot, count):
     """Put the first ``count`` events of the open interval into the buffer."""
-    at = ROW * log.used
+    out, at = log.out, ROW * log.used
     out[at] = slot
     out[at + 1] = log.first[slot]
     out[at + 2] = log.stride[slot] if count > 1 else 1
@@ -56,7 +58,7 @@ def _close(log, out, slot, count):
 
 
 @compiled
-def emit(m, env, slot, header, extra):
+def emit(m, slot, header, extra):
     """An event of this cycle: its header without the valid bit, and its address (0 if it has none)."""
     log = m.log
     m.moved = 1
@@ -78,7 +80,7 @@ def emit(m, env, slot, header, extra):
         or extra - log.last_extra[slot] != log.extra_step[slot]
     ):
         if count == 2:  # two that only look like an interval: the second may begin a longer one
-            _close(log, env.out, slot, 1)
+            _close(log, slot, 1)
             log.first[slot] = log.last[slot]
             log.header[slot] = log.last_header[slot]
             log.extra[slot] = log.last_extra[slot]
@@ -87,7 +89,7 @@ def emit(m, env, slot, header, extra):
             log.extra_step[slot] = extra - log.last_extra[slot]
             count = 1
         else:
-            _close(log, env.out, slot, count)
+            _close(log, slot, count)
             log.first[slot] = now
             log.header[slot] = header
             log.extra[slot] = extra
@@ -99,9 +101,9 @@ def emit(m, env, slot, header, extra):
 
 
 @compiled
-def close_all(m, env):
+def close_all(m):
     """Put every open interval into the buffer, which must have room for one per slot."""
     for slot in range(len(SLOTS)):
         if m.log.count[slot]:
-            _close(m.log, env.out, slot, m.log.count[slot])
+            _close(m.log, slot, m.log.count[slot])
             m.log.count[slot] = 0

@@ -65,8 +65,3 @@ def layout(name: str, scalars: str, arrays: dict[str, int] | None = None, **part
     """A layout from words in a string, arrays with their sizes, and parts."""
     fields = [(word, 1) for word in scalars.split()]
     return Layout(name, (*fields, *(arrays or {}).items(), *parts.items()))
-
-
-def numbers(count: int) -> object:
-    """An array of ``count`` integers, all 0, of the kind that the functions of this package index fast."""
-    return np.zeros(count, np.int64) if COMPILED else [0] * count

@@ -11,12 +11,9 @@ import numpy as np
 
 from beatmatch.accounting import Accounting
 from beatmatch.fast import code, core
-from beatmatch.fast.compiled import COMPILED
-from beatmatch.fast.core import Env
 from beatmatch.fast.intervals import Intervals
-from beatmatch.fast.memory import FAULT
-from beatmatch.fast.recorder import ROW, SLOTS
-from beatmatch.fast.registers import numbers
+from beatmatch.fast.memory import FAULT, FAULTS, STALL_CYCLES
+from beatmatch.fast.recorder import BUFFER, ROW, SLOTS
 from beatmatch.host_agent import HostAgent
 from beatmatch.isa.fields import INSTRUCTION_BYTES, Engine, Error
 from beatmatch.memory import ADDRESSES, PAGE, MemoryTiming
@@ -24,10 +21,6 @@ from beatmatch.program import Program
 from beatmatch.stations.host import Host
 from beatmatch.stations.writer import TraceWriter
 
-BUFFER = 1 << 14
-"""Intervals between two visits of Python."""
-STALL_CYCLES = 1 << 16
-"""Cycles of stalls that are worked out at a time."""
 CHUNK = 1 << 20
 """Most cycles between two reports of progress."""
 LARGEST_RATE = 1 << 20
@@ -103,11 +96,11 @@ class FastMachine:
         m = self.registers = core.MACHINE.build()
         for name, value in core.sizes_of(config).items():
             setattr(m.sizes, name, value)
-        faults = _memory(m.memory, program.timing)
+        _set_memory(m.memory, program.timing)
         m.log.keep = int(events)
-        self._frontend = _Frontend(m.frontend)
+        self._frontend, self._counters = _Frontend(m.frontend), m.host
+        self._asleep = True  # nothing can happen in the core before a start
         self._found: list[np.ndarray] = []
-        self._env = Env(code.table([], config), numbers(BUFFER * ROW), _bytes(b"\0"), faults)
         self._set_program(program.address, program.semaphores, program.instructions)
         self._flags_end = core.FAR
         if m.memory.stalls:
@@ -139,26 +132,33 @@ class FastMachine:
 
     def _run(self, limit: int) -> None:
         """Cycles in which the host does nothing, up to ``limit``."""
-        m, host = self.registers, self.host
-        before = int(m.now)
-        m.host.run = 1
+        host, counters, before = self.host, self._counters, self.cycle_count
+        counters.run = 1
         self._call(limit, core.NOTHING)
         for name in COUNTERS:
-            setattr(host, name, int(getattr(m.host, name)))
-        if m.frontend.done_set:
+            setattr(host, name, int(getattr(counters, name)))
+        if self._frontend.done_set:
             host.busy = host.run = False
             host.done = True
-        self.agent.skip(int(m.now) - before)
+            self._asleep = self._at_rest()
+        self.agent.skip(self.cycle_count - before)
+
+    def _at_rest(self) -> bool:
+        """Behind a run: nothing will happen before the next start. An error may leave something behind."""
+        m = self.registers
+        loads = m.matmul.loading or (m.weights.fifo_count and not m.matmul.shadow_full)
+        return not (self._frontend.halt or loads)
 
     def _step(self) -> None:
         """One cycle of core and host."""
-        m, host, agent = self.registers, self.host, self.agent
-        bus, rst_n, clear = agent.outputs(), agent.rst_n, host.clear
-        if clear:
-            self._begin()
-        m.host.run = int(host.run)
-        self._call(m.now + 1, core.NOTHING)
-        if host.run and rst_n:
+        m, host, agent, counters = self.registers, self.host, self.agent, self._counters
+        bus, rst_n, clear, run = agent.outputs(), agent.rst_n, host.clear, host.run
+        if self._asleep and rst_n and not (run or clear):
+            m.now += 1
+        else:
+            counters.run = int(run)
+            self._call(m.now + 1, core.NOTHING)
+        if run:
             host.observe(
                 self._frontend, False, m.category == core.ACTIVE, m.category == core.WEIGHT_SHIFT,
                 m.category == core.WEIGHT_STALL, m.category >= core.RAW_STALL, m.category == core.INPUT_STALL,
@@ -167,19 +167,24 @@ class FastMachine:
         else:
             host.observe(self._frontend, False)
         agent.commit(host)
-        if rst_n:
-            host.commit(bus, bool(m.frontend.done_set))
-            for name in COUNTERS:
-                setattr(m.host, name, getattr(host, name))
-        else:
-            host.reset()
         if not rst_n:
+            host.reset()
             self._call(0, core.RESET)
-        elif clear:
+            self._asleep = True
+            return
+        host.commit(bus, bool(run and self._frontend.done_set))
+        if clear:
             self._call(0, core.CLEAR)
+            self._begin()
+            self._asleep = False
+        elif run:
+            self._asleep = not host.run and self._at_rest()
+        if host.run:
+            for name in COUNTERS:
+                setattr(counters, name, getattr(host, name))
 
     def _call(self, limit: int, after: int) -> None:
-        core.run(self.registers, self._env, int(limit), BUFFER, after)
+        core.run(self.registers, self._code, int(limit), after)
 
     def _begin(self) -> None:
         """A run begins: take over what the host has been told."""
@@ -200,7 +205,7 @@ class FastMachine:
         self._place = (address, len(words))
         for index, count in enumerate(semaphores):
             self.registers.frontend.initial[index] = count
-        self._env = self._env._replace(code=code.table(words, self.program.config))
+        self._code = code.table(words, self.program.config)
 
     def _read_program(self, address: int, length: int) -> None:
         """The host has pointed the core at something else than the program: see what stands there."""
@@ -216,13 +221,13 @@ class FastMachine:
         m = self.registers
         m.memory.flags_first = m.now
         self._flags_end = int(m.now) + STALL_CYCLES
-        self._env = self._env._replace(flags=_bytes(self.program.timing.stall_flags(int(m.now), STALL_CYCLES)))
+        m.memory.stall_flags[:] = list(self.program.timing.stall_flags(int(m.now), STALL_CYCLES))
 
     def _drain(self) -> None:
         """Take the intervals that are finished."""
         m = self.registers
         if m.log.used:
-            self._found.append(np.array(self._env.out[: ROW * m.log.used], np.int64).reshape(-1, ROW))
+            self._found.append(np.array(m.log.out[: ROW * m.log.used], np.int64).reshape(-1, ROW))
             m.log.used = 0
 
     def events(self) -> Intervals:
@@ -240,24 +245,19 @@ COUNTERS = (
 )  # fmt: skip
 
 
-def _bytes(data: bytes) -> object:
-    return np.frombuffer(data, np.uint8).copy() if COMPILED else data
-
-
-def _memory(a, timing: MemoryTiming) -> object:
-    """Set the memory's timing; returns the error ranges as numbers."""
+def _set_memory(a, timing: MemoryTiming) -> None:
+    """Set the memory's timing."""
     a.read_latency, a.write_latency = timing.read_latency, timing.write_latency
     a.max_reads, a.max_writes = min(timing.max_reads, LARGEST_SIZE), min(timing.max_writes, LARGEST_SIZE)
     a.shared, a.stalls = int(timing.shared), int(any(timing.stalls))
     a.read_n, a.read_d = _rate(timing.read_bandwidth)
     a.write_n, a.write_d = _rate(timing.write_bandwidth)
+    if len(timing.errors) > FAULTS:
+        raise FastError(f"The memory has {len(timing.errors)} error ranges; the fast tier takes up to {FAULTS}.")
     a.faults = len(timing.errors)
-    faults = numbers(max(1, FAULT * len(timing.errors)))
     for index, item in enumerate(timing.errors):
         values = (*divmod(item.first, PAGE), *divmod(item.last, PAGE), item.response, item.reads, item.writes)
-        for offset, value in enumerate(values):
-            faults[FAULT * index + offset] = int(value)
-    return faults
+        a.ranges[FAULT * index : FAULT * (index + 1)] = [int(value) for value in values]
 
 
 def _rate(bandwidth: tuple[int, int] | None) -> tuple[int, int]:

@@ -53,9 +53,9 @@ def reset(m):
 
 
 @compiled
-def wait_request(m, env, head):
+def wait_request(m, head, f):
     """The wait presented in this cycle, or -1."""
-    return transfer_wait(m.store.transfer, env, head)
+    return transfer_wait(m.store.transfer, head, f)
 
 
 @compiled
@@ -84,8 +84,8 @@ def stuck(m, head_seq, granted):
 
 
 @compiled
-def step(m, env, head, seq, granted, halt, sp_granted):
-    """One cycle."""
+def step(m, f, seq, granted, halt, sp_granted):
+    """One cycle; ``f`` and ``seq``: the queue head."""
     s, memory = m.store, m.memory
     t = s.transfer
     b = t.bursts
@@ -93,7 +93,7 @@ def step(m, env, head, seq, granted, halt, sp_granted):
     if not (granted or t.run or _in_flight(m) or t.retire >= 0 or s.requested):
         return
     if t.retire >= 0:
-        emit(m, env, RETIRE, t.retire, 0)
+        emit(m, RETIRE, t.retire, 0)
         t.retire = -1
         t.signal = 0
     front = b.count > 0
@@ -109,7 +109,7 @@ def step(m, env, head, seq, granted, halt, sp_granted):
     if aw_length >= 0:
         s.lengths[(s.lengths_first + s.lengths_count) & (BURSTS - 1)] = aw_length
         s.lengths_count += 1
-    _request(m, env, sp_granted, front and not (halt and partial and s.index * m.sizes.lanes >= begun))
+    _request(m, sp_granted, front and not (halt and partial and s.index * m.sizes.lanes >= begun))
     s.requested -= removed
 
     # Answers.
@@ -132,12 +132,11 @@ def step(m, env, head, seq, granted, halt, sp_granted):
         return
     if run:
         if granted:
-            emit(m, env, ISSUE, iteration_header(t), 0)
+            emit(m, ISSUE, iteration_header(t), 0)
         if not b.row_valid and (granted or not t.starting):
             generate_row(m, t)
     elif granted:
-        emit(m, env, ISSUE, begin_transfer(m, env, t, head, seq), 0)
-        f = env.code[head]
+        emit(m, ISSUE, begin_transfer(m, t, f, seq), 0)
         set_local(t, f.src, f.src_row_stride, f.src_outer_stride, f.src_ring)
         t.limit = m.sizes.sp_words
     if answered and memory.bresp:
@@ -146,12 +145,12 @@ def step(m, env, head, seq, granted, halt, sp_granted):
 
 
 @compiled
-def _request(m, env, sp_granted, may_request):
+def _request(m, sp_granted, may_request):
     """The word that arrives goes into the buffer; then the read request register."""
     s = m.store
     b = s.transfer.bursts
     if s.arriving >= 0:
-        emit(m, env, SP_READ, s.arriving, 0)
+        emit(m, SP_READ, s.arriving, 0)
         at = (s.buffer_first + s.buffer_count) % BUFFER
         s.buffer_bytes[at] = s.arriving_bytes
         s.buffer_ends[at] = s.arriving_ends

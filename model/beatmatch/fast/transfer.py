@@ -13,12 +13,12 @@ UNALIGNED, WINDOW, LOCAL_RANGE = int(Error.UNALIGNED), int(Error.WINDOW), int(Er
 
 TRANSFER = layout(
     "Transfer",
-    "run starting each outer row seq at count rows space limit ring row_bytes row_words row_stride outer_stride "
+    "run starting each outer row seq count rows space limit ring row_bytes row_words row_stride outer_stride "
     "local_row_stride local_stride local local_outer local_first offset outer_offset base_page base_low size sync "
     "signals retire signal error error_seq",
     bursts=BURSTS,
 )
-"""``at`` is the instruction's place in the program; ``base_page`` and ``base_low`` are the base register's address."""
+"""``base_page`` and ``base_low`` are the base register's address."""
 
 
 @compiled
@@ -30,19 +30,18 @@ def clear_transfer(t):
 
 
 @compiled
-def transfer_wait(t, env, head):
-    """The wait presented in this cycle: -1 for none, else 18 bits of sync and `ISSUE`; ``head``: -1 or a place."""
+def transfer_wait(t, head, f):
+    """The wait presented in this cycle: -1 for none, else 18 bits of sync and `ISSUE`; ``head``: -1 or
+    its place in the program, ``f``: what stands there."""
     if t.run:
         return t.sync if t.starting and not t.bursts.row_valid else -1
-    return -1 if head < 0 else env.code[head].sync | ISSUE
+    return -1 if head < 0 else f.sync | ISSUE
 
 
 @compiled
-def begin_transfer(m, env, t, head, seq):
+def begin_transfer(m, t, f, seq):
     """Load the registers of an instruction, the local addresses excepted; returns the issue event's header."""
-    f = env.code[head]
     t.run = 1
-    t.at = head
     t.seq = seq
     t.each = f.each
     t.sync = f.sync

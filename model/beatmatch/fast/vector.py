@@ -32,8 +32,8 @@ ACCUMULATOR, INT32 = int(Space.ACCUMULATOR), int(Format.INT32)
 
 LAYOUT = layout(
     "Vector",
-    "phase place seq outer y x wy wx valid pending gap sp_read acc_read arriving write write_operand write_end chunk "
-    "add raw accumulator pool gives limit tail src offset signals retire_next retire signal error error_seq "
+    "phase place sync seq outer y x wy wx valid pending gap sp_read acc_read arriving write write_operand write_end "
+    "chunk add raw accumulator pool gives limit tail src offset signals retire_next retire signal error error_seq "
     "request_second request_destination request_last request_end data_destination data_last data_end",
     {"stage_destination": 3, "stage_end": 3},
 )
@@ -46,16 +46,16 @@ def reset(m):
     v = m.vector
     v.sp_read = v.acc_read = v.arriving = v.write = v.retire = -1
     v.phase = v.outer = v.y = v.x = v.wy = v.wx = v.valid = v.pending = v.gap = v.chunk = v.signal = v.error = 0
-    v.request_last = 0
+    v.request_last = v.place = 0
 
 
 @compiled
-def wait_request(m, env, head):
+def wait_request(m, head, f):
     """The wait presented in this cycle, or -1."""
     v = m.vector
     if v.phase == IDLE:
-        return -1 if head < 0 else env.code[head].sync | ISSUE
-    return env.code[v.place].sync if v.phase == WAIT else -1
+        return -1 if head < 0 else f.sync | ISSUE
+    return v.sync if v.phase == WAIT else -1
 
 
 @compiled
@@ -77,21 +77,21 @@ def stuck(m, head_seq, granted):
 
 
 @compiled
-def step(m, env, head, seq, granted, halt):
-    """One cycle."""
+def step(m, head, f, own, seq, granted, halt):
+    """One cycle; ``f``: the queue head, ``own``: the instruction at work."""
     v = m.vector
     v.error = 0
     valid, phase = v.valid, v.phase
     if not valid and phase == IDLE and v.retire < 0 and not granted:
         return
     if v.retire >= 0:
-        emit(m, env, recorder.VECTOR_RETIRE, v.retire, 0)
+        emit(m, recorder.VECTOR_RETIRE, v.retire, 0)
         v.retire = -1
         v.signal = 0
     if v.arriving >= 0:
-        emit(m, env, recorder.VECTOR_SP_READ, v.arriving, 0)
+        emit(m, recorder.VECTOR_SP_READ, v.arriving, 0)
         v.arriving = -1
-    flags = _advance(m, env, valid, halt) if valid else 0
+    flags = _advance(m, valid, halt) if valid else 0
 
     # Request register: grants, then (if it is free) the next element.
     row_close = v.gap
@@ -112,29 +112,29 @@ def step(m, env, head, seq, granted, halt):
             if v.request_last:
                 v.gap = 2
     if phase == RUN:
-        if free and not halt and _generate(m, env, row_close):
+        if free and not halt and _generate(m, own, row_close):
             flags |= REQUEST
     elif phase == PARAM:
         if not valid and not halt:
-            _read_parameters(m, env)
+            _read_parameters(m, own)
     elif phase == SECOND:
-        if not halt and not _parameter_error(m, env, 1):
+        if not halt and not _parameter_error(m, own, 1):
             v.phase = RUN
     elif granted:
-        _begin(m, env, head, seq)
+        _begin(m, head, f, own, seq)
     v.valid = flags
     if valid or flags or phase != v.phase or row_close:
         m.moved = 1
 
 
 @compiled
-def _advance(m, env, valid, halt):
+def _advance(m, valid, halt):
     """Data, pipeline and write stages of this cycle; returns their valid flags of the next."""
     v = m.vector
     finished = valid & DATA and v.data_last
     flags = BIASED if finished else 0
     if valid & WRITE:
-        emit(m, env, recorder.VECTOR_WRITE, v.write_operand, 0)
+        emit(m, recorder.VECTOR_WRITE, v.write_operand, 0)
         if v.raw and v.chunk < 3:
             v.chunk += 1
             _present(m, v.write_operand + 1)
@@ -183,9 +183,9 @@ def _take_grants(m):
 
 
 @compiled
-def _generate(m, env, row_close):
+def _generate(m, f, row_close):
     """The next element into the request register; 1 if it went there."""
-    v, f = m.vector, env.code[m.vector.place]
+    v = m.vector
     last = 1
     if v.pool:
         last = 1 if v.wx == f.kx - 1 and v.wy == f.ky - 1 else 0
@@ -256,22 +256,24 @@ def _next(v, f, last):
 
 
 @compiled
-def _begin(m, env, head, seq):
+def _begin(m, head, f, own, seq):
     """A wait is granted: take the queue head, or begin a further iteration."""
     v = m.vector
     if v.phase == IDLE:
         v.seq = seq
         v.place = head
-    f = env.code[v.place]
+        v.sync = f.sync
+    else:
+        f = own
     last = not f.each or v.outer + 1 == f.outer
-    emit(m, env, recorder.VECTOR_ISSUE, v.seq | v.outer << 16 | (LAST if last else 0), 0)
+    emit(m, recorder.VECTOR_ISSUE, v.seq | v.outer << 16 | (LAST if last else 0), 0)
     v.phase = PARAM
 
 
 @compiled
-def _parameter_error(m, env, extra):
+def _parameter_error(m, f, extra):
     """Read a row of the parameter memory; 1, and an error, if there is no such row."""
-    v, f = m.vector, env.code[m.vector.place]
+    v = m.vector
     row = f.param + extra
     if f.param_mode == 2:
         row += v.outer
@@ -279,15 +281,15 @@ def _parameter_error(m, env, extra):
         v.error = LOCAL_RANGE
         v.error_seq = v.seq
         return 1
-    emit(m, env, recorder.PARAM_READ, row, 0)
+    emit(m, recorder.PARAM_READ, row, 0)
     return 0
 
 
 @compiled
-def _read_parameters(m, env):
+def _read_parameters(m, f):
     """First cycle of the parameter phase: the pipeline is empty and takes over the instruction."""
-    v, f = m.vector, env.code[m.vector.place]
-    if f.param_mode and _parameter_error(m, env, 0):
+    v = m.vector
+    if f.param_mode and _parameter_error(m, f, 0):
         return
     v.add = 1 if f.opcode == ADD else 0
     v.pool = 1 if f.opcode == MAXPOOL or f.opcode == AVGPOOL else 0

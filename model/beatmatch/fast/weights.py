@@ -54,7 +54,7 @@ def reset(m):
 
 
 @compiled
-def wait_request(m, env, head):
+def wait_request(m, head, f):
     """The wait presented in this cycle, or -1."""
     w = m.weights
     if w.run:
@@ -62,7 +62,7 @@ def wait_request(m, env, head):
             return -1
         full = w.request if w.from_sp else w.bursts.row_valid
         return -1 if full else w.sync
-    return -1 if head < 0 else env.code[head].sync | ISSUE
+    return -1 if head < 0 else f.sync | ISSUE
 
 
 @compiled
@@ -102,15 +102,15 @@ def stuck(m, head_seq, granted):
 
 
 @compiled
-def step(m, env, head, seq, granted, halt, sp_granted, ar_ready, beat):
-    """One cycle; ``beat``: a read beat for weights has its handshake."""
+def step(m, f, seq, granted, halt, sp_granted, ar_ready, beat):
+    """One cycle; ``f`` and ``seq``: the queue head, ``beat``: a read beat for weights has its handshake."""
     w = m.weights
     g, b = w.gearbox, w.bursts
     w.error = 0
     if not (granted or w.run or w.retire >= 0 or in_flight(m)):
         return
     if w.retire >= 0:
-        emit(m, env, recorder.WEIGHTS_RETIRE, w.retire, 0)
+        emit(m, recorder.WEIGHTS_RETIRE, w.retire, 0)
         w.retire = -1
         w.signal = 0
     slot_free = w.fifo_reserved < m.sizes.fifo_tiles
@@ -121,11 +121,11 @@ def step(m, env, head, seq, granted, halt, sp_granted, ar_ready, beat):
     taken = g.valid
     if w.arrived:
         if not w.arrived_zero:
-            emit(m, env, recorder.WEIGHTS_SP_READ, w.arrived_word, 0)
+            emit(m, recorder.WEIGHTS_SP_READ, w.arrived_word, 0)
         if not halt:
-            _write(m, env, w.arrived_ends, w.arrived_retire, w.arrived_signals)
+            _write(m, w.arrived_ends, w.arrived_retire, w.arrived_signals)
     elif taken and not halt:
-        _write(m, env, b.row_ends[g.row] and g.last, b.row_retire[g.row], b.row_signals[g.row])
+        _write(m, b.row_ends[g.row] and g.last, b.row_retire[g.row], b.row_signals[g.row])
     w.arrived = 0
     if w.request:
         m.moved = 1
@@ -145,7 +145,7 @@ def step(m, env, head, seq, granted, halt, sp_granted, ar_ready, beat):
         if w.run:
             if granted:
                 last = LAST if w.outer == w.count - 1 else 0
-                emit(m, env, recorder.WEIGHTS_ISSUE, w.seq | w.outer << 16 | last, 0)
+                emit(m, recorder.WEIGHTS_ISSUE, w.seq | w.outer << 16 | last, 0)
             if (
                 (granted or not w.waits)
                 and (w.row or slot_free)
@@ -154,7 +154,7 @@ def step(m, env, head, seq, granted, halt, sp_granted, ar_ready, beat):
             ):
                 _generate(m)
         elif granted:
-            emit(m, env, recorder.WEIGHTS_ISSUE, _issue(m, env, head, seq), 0)
+            emit(m, recorder.WEIGHTS_ISSUE, _issue(m, f, seq), 0)
         if beat and m.memory.rresp:
             w.error = DECERR if m.memory.rresp == 3 else SLVERR
             w.error_seq = front & 0xFFFF
@@ -164,10 +164,10 @@ def step(m, env, head, seq, granted, halt, sp_granted, ar_ready, beat):
 
 
 @compiled
-def _write(m, env, ends, retire, signals):
+def _write(m, ends, retire, signals):
     """Write a row to the FIFO; ``ends``: it ends an iteration or instruction."""
     w = m.weights
-    emit(m, env, recorder.FIFO_WRITE, w.write_tile << 8 | w.write_row, 0)
+    emit(m, recorder.FIFO_WRITE, w.write_tile << 8 | w.write_row, 0)
     if w.write_row == m.sizes.rows - 1:
         w.fifo_done = 1
         w.write_row = 0
@@ -180,9 +180,9 @@ def _write(m, env, ends, retire, signals):
 
 
 @compiled
-def _issue(m, env, head, seq):
+def _issue(m, f, seq):
     """Load the registers; returns the issue event's header."""
-    w, f = m.weights, env.code[head]
+    w = m.weights
     w.seq = seq
     w.from_sp = 1 if f.opcode == WEIGHTS_SP else 0
     w.run = w.opening = 1
