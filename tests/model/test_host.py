@@ -214,3 +214,11 @@ def test_registers_pack_and_unpack():
     value = csr.CONFIG_ARRAY.pack(rows=256, cols=4)
     assert value == 4 << 16 | 256
     assert csr.CONFIG_ARRAY.unpack(value) == {"rows": 256, "cols": 4}
+
+
+@pytest.mark.parametrize("low", [1, 2, 3])
+def test_the_lowest_two_bits_of_an_address_do_not_count(low):
+    bench = Bench()
+    assert bench.write(csr.PROG_LEN.address + low, 77) == 0
+    assert bench.host.prog_len == 77
+    assert bench.read(csr.PROG_LEN.address + low) == (77, 0)
