@@ -21,6 +21,7 @@ from tb import sim, toolchain
 from tb.lockstep import random_errors, random_programs, runner
 from tb.lockstep.streams import derive, stream
 from tb.model_mutation.record_bench import JOB_VARIABLE
+from tests.sim.error_cases import CASES
 
 FOLDER = toolchain.SIM_BUILD / "model_mutation"
 CONFIGS = (
@@ -29,6 +30,11 @@ CONFIGS = (
     Config(16, 4, 48, 3, 20, 5, 2, 1, 256, 1, 4, "tall"),
 )
 """Rows over columns and columns over rows, memory narrower and wider than a word, least and odd depths."""
+DIRECTED = (
+    *(name for name in CASES if "BUS" in name), "two signals", "store signals", "a circle", "full queue", "no slot",
+    "no second tile", "cycle limit 20", "slow memory", "load second row", "store iteration", "program address + 16",
+)  # fmt: skip
+"""Errors that random programs come to rarely, by their names in `error_cases`."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Recording:
 
 
 def programs(seed: int, count: int, configs: Sequence[Config] = CONFIGS) -> dict[str, Program]:
-    """Random programs of each configuration by name; then one with each kind of mistake, dealt over them."""
+    """Random programs of each configuration by name; each kind of mistake and directed errors, dealt over them."""
     found = {}
     for config in configs:
         for index in range(count):
@@ -72,6 +78,9 @@ def programs(seed: int, count: int, configs: Sequence[Config] = CONFIGS) -> dict
             if "disturbed" not in program.origin
         )
         found[f"{config.name}-{kind}"] = random_errors.disturb(stream(seed, kind), plain, kind)
+    for index, name in enumerate(DIRECTED):
+        config = configs[index % len(configs)]
+        found[f"{config.name}-{name.replace(' ', '-')}"] = CASES[name].program(config)
     return found
 
 
