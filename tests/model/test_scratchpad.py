@@ -58,3 +58,21 @@ def test_grants_end_with_the_requests(scratchpad):
     scratchpad.commit()
     scratchpad.arbitrate(-1, -1, -1, -1, None, None)
     assert grants(scratchpad) == (False, False, False, False)
+
+
+@pytest.mark.parametrize("word", [0, 15, 47])
+@pytest.mark.parametrize("written", [None, 0, 20])
+@pytest.mark.parametrize("place", range(4))
+def test_every_requester_reads_every_word(scratchpad, word, written, place):
+    """The first word and the last, alone and beside a write to it or to another one."""
+    names = ("matmul_data", "weights_data", "vector_data", "store_data")
+    reads = [word if index == place else -1 for index in range(4)]
+    write = None if written is None else (written, 16, np.zeros(16, dtype=np.uint8))
+    scratchpad.arbitrate(-1, -1, -1, -1, None, None)
+    scratchpad.commit()
+    scratchpad.memory[word] += 100  # not what the data are after a reset
+    expected = scratchpad.memory[word].tolist()
+    scratchpad.arbitrate(*reads, None, write)
+    scratchpad.commit()
+    assert getattr(scratchpad, names[place]).tolist() == expected
+    assert place == 0 or grants(scratchpad)[place - 1]
