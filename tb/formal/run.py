@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tb.formal import netlist, prove
 from tb.formal.counterexample import Counterexample, replay
-from tb.formal.instrument import RESET
+from tb.formal.instrument import RESET, Check
 from tb.formal.units import Unit, own_statement, sources, statements
 
 RESET_SENTENCE = "Reset is low in the first cycle; afterwards it may fall at any time."
@@ -83,10 +83,26 @@ def prove_all(
         for build in builds:
             task, checks = build.result()
             assumed = assumptions(task[0], checks)
-            for check in checks:
-                if check.flavour != "assume" and only in check.name and check.name not in task[0].holes:
-                    waiting.append(pool.submit(_judge, task, check, assumed, limit, done))
-        return [entry.result() for entry in waiting]
+            asked = [c for c in checks if c.flavour != "assume" and only in c.name and c.name not in task[0].holes]
+            together = [check.name for check in asked if check.flavour == "assert"]
+            for check in asked:
+                waiting.append(pool.submit(_judge, task, check, assumed, together, limit, done))
+        results = [entry.result() for entry in waiting]
+    withdraw(results)
+    return results
+
+
+def withdraw(results: Sequence[Result]) -> None:
+    """Take back what was proven by induction where an assertion that the induction assumed is not proven."""
+    failed: dict[tuple[str, str], str] = {}
+    for result in results:
+        if not result.proven:
+            failed.setdefault((result.unit, str(result.parameters)), result.name)
+    for result in results:
+        missing = failed.get((result.unit, str(result.parameters)))
+        if result.proven and missing and result.engine in prove.STEPS:
+            result.proven = False
+            result.said = f"its induction assumes {missing}, which is not proven"
 
 
 def assumptions(unit: Unit, checks: Sequence) -> list[str]:
@@ -99,7 +115,9 @@ def assumptions(unit: Unit, checks: Sequence) -> list[str]:
     return [f"{RESET}: {RESET_SENTENCE}", *(f"{name}: {said[name]}" for name in names)]
 
 
-def _judge(task: Task, check, assumed: list[str], limit: int, done: Callable[[Result], None]) -> Result:
+def _judge(
+    task: Task, check: Check, assumed: list[str], together: list[str], limit: int, done: Callable[[Result], None]
+) -> Result:
     unit, parameters, folder = task
     started = time.monotonic()
     said = statements(unit.harness)
@@ -109,7 +127,7 @@ def _judge(task: Task, check, assumed: list[str], limit: int, done: Callable[[Re
     cover = _ask(folder, positions, f"cov.{check.name}", f"{stem}.cover", "pdr", limit)
     bad = prove.Answer("never", -1, 0.0)
     if check.flavour == "assert":
-        bad = _violation(unit, folder, positions, check.name, limit)
+        bad = _violation(unit, folder, positions, check.name, together, limit)
     result = Result(
         check.name, unit.name, statement, check.flavour, unit.engines.get(check.name, unit.engine), parameters, 0.0,
         bad.verdict == "never", cover.verdict == "reached", cover.frame, assumed,
@@ -122,13 +140,15 @@ def _judge(task: Task, check, assumed: list[str], limit: int, done: Callable[[Re
     return result
 
 
-def _violation(unit: Unit, folder: Path, positions: dict[str, int], name: str, limit: int) -> prove.Answer:
+def _violation(
+    unit: Unit, folder: Path, positions: dict[str, int], name: str, together: list[str], limit: int
+) -> prove.Answer:
     engine = unit.engines.get(name, unit.engine)
     if engine not in prove.STEPS:
         return _ask(folder, positions, f"bad.{name}", f"{name}.bad", engine, limit)
     if f"bad.{name}" not in positions:
         return prove.Answer("never", -1, 0.0, "constant")
-    assumed = [position for question, position in positions.items() if question.startswith("bad.")]
+    assumed = [positions[f"bad.{other}"] for other in together if f"bad.{other}" in positions]
     return prove.induct(folder, positions[f"bad.{name}"], assumed, f"{name}.bad", engine, limit)
 
 

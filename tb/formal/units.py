@@ -95,7 +95,12 @@ UNITS = (
     Unit(
         "bm_gearbox", "Beats to words", ({"MEM_BITS": 32, "OB": 8, "MOST": 24}, {"MEM_BITS": 64, "OB": 4, "MOST": 24})
     ),
-    Unit("bm_store_beats", "Words to write beats", ({"MEM_BITS": 32, "LANES": 8}, {"MEM_BITS": 64, "LANES": 4})),
+    Unit(
+        "bm_store_beats",
+        "Words to write beats",
+        ({"MEM_BITS": 32, "LANES": 8}, {"MEM_BITS": 64, "LANES": 4}),
+        "scorr+pdr",
+    ),
     Unit("bm_transfer_rows", "Rows of load and store", ({"MEM_BITS": 32, "LANES": 4},), "induction"),
     Unit(
         "bm_fetch",

@@ -9,7 +9,7 @@ import pytest
 from tb.formal import cones, planted, report
 from tb.formal.counterexample import cycles
 from tb.formal.instrument import checks
-from tb.formal.run import prove_all
+from tb.formal.run import Result, prove_all, withdraw
 from tb.formal.units import UNITS, statements
 
 LIMIT = 60
@@ -51,6 +51,16 @@ def test_a_property_whose_antecedent_is_never_true_is_no_proof(tmp_path):
     assert result.proven and not result.covered
     part = report.summary([report.row(result)], 1.0, 1, "test")
     assert (part["properties"], part["proven"], part["ok"]) == (1, 0, False)
+
+
+def test_an_induction_falls_with_what_it_assumes():
+    def result(name, engine, proven):
+        return Result(name, "u", "", "assert", engine, {}, 0.0, proven, True, 1, [])
+
+    results = [result("a", "induction", True), result("b", "pdr", True), result("c", "induction", False)]
+    withdraw(results)
+    assert [r.proven for r in results] == [False, True, False]
+    assert "assumes c" in results[0].said
 
 
 def test_every_property_and_assumption_has_a_sentence():

@@ -100,6 +100,8 @@ module bm_store_beats_formal #(
       if (loaded) owed: assert (burst_valid_i && word_valid_i);
       // The register is loaded only while it is free.
       if (loaded && w_valid) free: assert (w_ready_i);
+      // Beats are counted from the burst's first one on.
+      counted: assert (u_dut.beat_q == beats_q);
       // A burst ends in exactly its last beat.
       if (burst_pop) length: assert (loaded && beats_q == burst_len_i);
       // In its last beat a burst always ends.

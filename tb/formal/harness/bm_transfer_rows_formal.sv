@@ -79,7 +79,7 @@ module bm_transfer_rows_formal
   logic [18:0] limit_q;
   logic [11:0] rows_q, row_q;    // rows of an iteration, rows given of it
   logic [7:0] outers_q, outer_q;
-  logic each_q, active_q, fresh_q;
+  logic each_q, active_q, fresh_q, stop_q;  // stop_q: halted, or an error in the cycle before
   logic [SEQ_W-1:0] seq_q;
   assign issues = grant_i && wait_issue;
   assign done = row_valid && row_q == rows_q - 12'd1 && outer_q == outers_q - 8'd1;
@@ -90,7 +90,9 @@ module bm_transfer_rows_formal
       row_q    <= '0;
       outer_q  <= '0;
       fresh_q  <= 1'b0;
+      stop_q   <= 1'b0;
     end else begin
+      stop_q <= stop_q || halt_i || err != ErrNone;
       if (issues) active_q <= 1'b1;
       else if (done) active_q <= 1'b0;
       if (row_valid) begin
@@ -119,6 +121,8 @@ module bm_transfer_rows_formal
     if (rst_ni) begin
       // Only a presented wait is granted, and nothing while halted (bm_semaphores).
       grants: assume (!grant_i || (wait_valid && !halt_i));
+      // The run is halted from the cycle after an error on, until the reset (bm_monitor).
+      halts: assume (!stop_q || halt_i);
       // Decode has refused sizes of zero.
       sizes: assume (!instr_valid_i || (head.rows != '0 && head.outer != '0 && head.row_bytes != '0));
 
@@ -148,7 +152,7 @@ module bm_transfer_rows_formal
       // Between instructions the counts are 0.
       if (!active_q) rests: assert (row_q == '0 && outer_q == '0 && row == '0 && outer == '0 && !fresh_q && !starting);
       // A further iteration is waited for exactly from the last row of the one before to its own first row.
-      if (active_q) starts: assert (starting == (fresh_q && each_q) && (!fresh_q || row_q == '0));
+      if (active_q && !halt_i) starts: assert (starting == (fresh_q && each_q) && (!fresh_q || row_q == '0));
       // With `each`, the first row of a further iteration comes only with its grant.
       if (row_valid && each_q && fresh_q) waits: assert (grant_i);
       // A further wait is presented only while the row register is empty.
