@@ -99,7 +99,7 @@ UNITS = (
         "bm_store_beats",
         "Words to write beats",
         ({"MEM_BITS": 32, "LANES": 8}, {"MEM_BITS": 64, "LANES": 4}),
-        "scorr+pdr",
+        engines={"counted": "induction", "ends": "induction"},
     ),
     Unit("bm_transfer_rows", "Rows of load and store", ({"MEM_BITS": 32, "LANES": 4},), "induction"),
     Unit(
