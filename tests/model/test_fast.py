@@ -138,6 +138,20 @@ def test_addresses_of_bursts():
         assert run_fast(program).events.addresses(kind).tolist() == expected
 
 
+def test_accounting_by_windows():
+    """One window is the run's accounting, and many add up to it; before and after the run there is nothing."""
+    result = run_fast(product(20, timing=MemoryTiming(read_latency=90, read_bandwidth=(3, 2))))
+    start, end = result.start, result.start + result.cycles
+    assert result.events.accounting([start, end]) == [result.accounting]
+    cuts = np.sort(np.random.default_rng(1).integers(start, end, 40))
+    parts = result.events.accounting([start, *cuts, end])
+    for name in ("cycles", "active", "weight_shift", "weight_stall", "non_matrix", "raw_stall", "input_stall"):
+        assert sum(getattr(part, name) for part in parts) == getattr(result.accounting, name)
+    assert sum(part.useful_macs for part in parts) == result.accounting.useful_macs == 20**3
+    outside = result.events.accounting([0, start, end, result.events.cycles])
+    assert [outside[0].non_matrix, outside[2].non_matrix] == [outside[0].cycles, outside[2].cycles]
+
+
 def test_without_events():
     program = product()
     assert run_fast(program, events=False).events is None

@@ -46,6 +46,10 @@ def differences(stepped: SteppedResult, fast: FastResult) -> list[Difference]:
     ]
     if fast.overflow is not None and fast.overflow != stepped.overflow:
         figures.append(Difference(-1, "overflow", str(stepped.overflow), str(fast.overflow)))
+    if fast.start >= 0:
+        (window,) = fast.events.accounting([fast.start, fast.start + fast.cycles])
+        if window != stepped.accounting:
+            figures.append(Difference(-1, "accounting of the run's window", str(stepped.accounting), str(window)))
     for name in ("cycles", "count"):
         here, there = getattr(stepped.events, name), getattr(fast.events, name)
         if here != there:

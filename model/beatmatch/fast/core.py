@@ -15,7 +15,7 @@ from beatmatch.timing import cycles
 LOAD, WEIGHTS, MATMUL, VECTOR, STORE = range(5)
 FAR = 1 << 62
 """A cycle that never comes."""
-MARGIN = 2 * len(recorder.SLOTS)
+MARGIN = 2 * recorder.PLACES
 """Intervals for which the buffer must have room: a cycle closes at most one per slot, and so does the end."""
 
 SIZES = layout(
@@ -171,6 +171,9 @@ def _stream(m, code, until):
 def _count(m, times):
     """Count a cycle, some times."""
     h = m.host
+    if m.category != m.log.category:
+        m.log.category = m.category
+        recorder.record(m, recorder.CATEGORY, m.category, 0)
     h.cycles += times
     h.useful_macs += m.matmul.level_useful * times
     if m.category == ACTIVE:

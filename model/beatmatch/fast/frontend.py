@@ -34,7 +34,7 @@ FETCH = layout(
 LAYOUT = layout(
     "Frontend",
     "halt error_new error_code error_engine error_seq done_set run started header_done all_dispatched dispatched "
-    "decode decode_refusal decode_engine entry dispatching blocked still idle signalled granted_any front_code "
+    "hint decode decode_refusal decode_engine entry dispatching blocked still idle signalled granted_any front_code "
     "front_seq late_code late_engine late_seq",
     {
         "count": SEMAPHORES,
@@ -66,7 +66,7 @@ def reset(m):
     u.fetch.seq = SEQ_MASK
     u.halt = u.error_new = u.done_set = u.error_code = u.error_engine = u.error_seq = 0
     u.run = u.started = u.header_done = u.all_dispatched = u.dispatched = u.dispatching = u.blocked = 0
-    u.still = u.idle = u.signalled = u.granted_any = u.entry = u.front_code = u.late_code = 0
+    u.still = u.idle = u.signalled = u.granted_any = u.entry = u.hint = u.front_code = u.late_code = 0
     u.decode = -1
     for index in range(SEMAPHORES):
         u.count[index] = 0
@@ -191,6 +191,10 @@ def _progress(m, matmul_f):
     if not (u.all_dispatched or u.blocked):
         u.still = 0
         return
+    # The engine that was seen working in the cycle before most likely still is.
+    if (u.head[u.hint] >= 0 or _busy(m, u.hint)) and _stuck(m, u.hint, matmul_f) < 0:
+        u.still = 0
+        return
     first = -1
     resting = 0
     for index in range(ENGINES):
@@ -203,6 +207,7 @@ def _progress(m, matmul_f):
             if not working:
                 resting += 1
         elif working:
+            u.hint = index
             u.still = 0
             return
         else:

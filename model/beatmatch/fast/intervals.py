@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from beatmatch.accounting import Accounting
 from beatmatch.config import Config
 from beatmatch.events import Event, EventLog
-from beatmatch.fast.recorder import ROW, SLOTS
+from beatmatch.fast.recorder import CATEGORY, PLACES, ROW, SLOTS
 from beatmatch.trace import VALID
+
+CATEGORIES = ("other", "active", "weight_shift", "weight_stall", "raw_stall", "input_stall")
+"""What a cycle can be, by the number in its entry."""
 
 
 class Intervals:
@@ -38,12 +42,13 @@ class Intervals:
         self.cycles = cycles
         self.count = sum(totals)
         order = np.argsort(rows[:, 0], kind="stable")
-        bounds = np.searchsorted(rows[order, 0], np.arange(len(SLOTS) + 1))
+        bounds = np.searchsorted(rows[order, 0], np.arange(PLACES + 1))
         self._rows = {
             slot: rows[order[bounds[index] : bounds[index + 1]]]
             for index, slot in enumerate(SLOTS)
             if bounds[index + 1] > bounds[index]
         }
+        self._categories = rows[order[bounds[CATEGORY] :]][:, 1:]
 
     def __len__(self) -> int:
         return self.count
@@ -59,8 +64,8 @@ class Intervals:
     def intervals(self, station: str, kind: str) -> np.ndarray:
         """Intervals of one slot: int64 [intervals, 7].
 
-        Columns: first cycle, stride, count, header of the first event, its step, address of the first (port only, in
-        units of four bytes), its step.
+        Columns: first cycle, stride, count, header of the first event, its step, number of the first, its step. The
+        number is the address of a burst in units of four bytes, the useful multiply-accumulates of a row, else 0.
         """
         self._known(station, kind)
         return self._rows.get((station, kind), np.zeros((0, ROW), np.int64))[:, 1:]
@@ -72,7 +77,10 @@ class Intervals:
 
     def _expand(self, station: str, kind: str, column: int) -> np.ndarray:
         """The values of all events: those of the column, and from event to event those of the one behind it."""
-        rows = self.intervals(station, kind)
+        return self._values(self.intervals(station, kind), column)
+
+    @staticmethod
+    def _values(rows: np.ndarray, column: int) -> np.ndarray:
         counts = rows[:, 2]
         first = np.repeat(rows[:, column], counts)
         step = np.repeat(rows[:, column + 1], counts)
@@ -86,6 +94,30 @@ class Intervals:
     def addresses(self, kind: str) -> np.ndarray:
         """Byte addresses of the bursts in the port's slot ``ar`` or ``aw``, uint64."""
         return self._expand("port", kind, 5).astype(np.uint64) << np.uint64(2)
+
+    def accounting(self, edges: Sequence[int]) -> list[Accounting]:
+        """Where the cycles went, for each window of cycles from one of the ascending ``edges`` to the next.
+
+        A run is the window from `FastResult.start` on; its windows add up to the run's accounting.
+        """
+        edges = np.asarray(edges, np.int64)
+        changes = np.concatenate([[-1], self._values(self._categories, 0)])
+        kinds = np.concatenate([[0], self._values(self._categories, 3)])
+        spans = np.diff(changes, append=changes[-1:])
+        at = np.searchsorted(changes, edges, "right") - 1
+        counts = {}
+        for kind, name in enumerate(CATEGORIES):
+            before = np.cumsum(np.where(kinds == kind, spans, 0)) - np.where(kinds == kind, spans, 0)
+            counts[name] = np.diff(before[at] + np.where(kinds[at] == kind, edges - changes[at], 0))
+        macs = np.concatenate([[0], np.cumsum(self._expand("matmul", "row", 5))])
+        counts["useful_macs"] = np.diff(macs[np.searchsorted(self._expand("matmul", "row", 0), edges)])
+        counts["cycles"] = np.diff(edges)
+        counts["non_matrix"] = counts.pop("other") + counts["raw_stall"] + counts["input_stall"]
+        peak = self._config.peak_macs
+        return [
+            Accounting(**{name: int(values[window]) for name, values in counts.items()}, peak_macs=peak)
+            for window in range(len(edges) - 1)
+        ]
 
     def headers(self, station: str, kind: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Cycles (int64) and header fields (arrays by name) of one slot's events, in order of time."""

@@ -175,7 +175,7 @@ def _rows(m, halt):
         emit(m, recorder.MATMUL_SP_READ, u.word[data], 0)
     edge = (m.now - EDGE) & (RING - 1)
     if u.valid[edge]:
-        emit(m, recorder.MATMUL_ROW, u.header[edge], 0)
+        emit(m, recorder.MATMUL_ROW, u.header[edge], u.row_useful[edge])
 
 
 @compiled

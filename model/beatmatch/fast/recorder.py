@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events to intervals while they happen.
 
-An interval is a row of eight numbers: slot, first cycle, stride, count, first header, its step, first address, its
-step. Every slot keeps one open interval, which the next event either continues or closes.
+An interval is a row of eight numbers: slot, first cycle, stride, count, first header, its step, first number
+that goes with it, its step. Every slot keeps one open interval, which the next event either continues or closes.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ VECTOR_ISSUE, VECTOR_RETIRE, VECTOR_SP_READ, PARAM_READ, VECTOR_WRITE = (
 )
 STORE_ISSUE, STORE_RETIRE, STORE_SP_READ = (SLOTS.index(("store", name)) for name in ("issue", "retire", "sp_read"))
 
+CATEGORY = len(SLOTS)
+"""Behind the slots of events: what a cycle was, an entry where it changes."""
+PLACES = CATEGORY + 1
+
 ROW = 8
 """Numbers of an interval."""
 BUFFER = 1 << 14
@@ -38,7 +42,7 @@ BUFFER = 1 << 14
 
 _OPEN = ("count", "first", "last", "stride", "header", "last_header", "step", "extra", "last_extra", "extra_step")
 
-LOG = layout("Log", "keep used", {name: len(SLOTS) for name in ("total", *_OPEN)} | {"out": BUFFER * ROW})
+LOG = layout("Log", "keep used category", {name: PLACES for name in ("total", *_OPEN)} | {"out": BUFFER * ROW})
 """``total`` events per slot; the open interval of each; ``used`` intervals in the buffer ``out``."""
 
 
@@ -59,9 +63,18 @@ def _close(log, slot, count):
 
 @compiled
 def emit(m, slot, header, extra):
-    """An event of this cycle: its header without the valid bit, and its address (0 if it has none)."""
-    log = m.log
+    """An event of this cycle: its header without the valid bit, and a number that goes with it.
+
+    The number is the address of a burst in units of four bytes, the useful multiply-accumulates of a row, else 0.
+    """
     m.moved = 1
+    record(m, slot, header, extra)
+
+
+@compiled
+def record(m, slot, header, extra):
+    """Put an event into the intervals."""
+    log = m.log
     log.total[slot] += 1
     if not log.keep:
         return
@@ -103,7 +116,7 @@ def emit(m, slot, header, extra):
 @compiled
 def close_all(m):
     """Put every open interval into the buffer, which must have room for one per slot."""
-    for slot in range(len(SLOTS)):
+    for slot in range(PLACES):
         if m.log.count[slot]:
             _close(m.log, slot, m.log.count[slot])
             m.log.count[slot] = 0

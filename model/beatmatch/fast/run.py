@@ -43,6 +43,8 @@ class FastResult:
         `Error.NONE`, or what stopped the run; then ``error_engine`` and ``error_seq`` say where.
     accounting : Accounting
         Cycles of the last run, by category.
+    start : int
+        The first cycle of the last run, counted from the initial reset; -1 without a run.
     events : Intervals or None
         Everything that happened, by cycle since the initial reset; None if it was not asked for.
     overflow : bool or None
@@ -54,6 +56,7 @@ class FastResult:
     error_engine: Engine
     error_seq: int
     accounting: Accounting
+    start: int
     events: Intervals | None
     overflow: bool | None
 
@@ -99,6 +102,7 @@ class FastMachine:
         _set_memory(m.memory, program.timing)
         m.log.keep = int(events)
         self._frontend, self._counters = _Frontend(m.frontend), m.host
+        self.start = -1
         self._asleep = True  # nothing can happen in the core before a start
         self._found: list[np.ndarray] = []
         self._set_program(program.address, program.semaphores, program.instructions)
@@ -174,6 +178,7 @@ class FastMachine:
             return
         host.commit(bus, bool(run and self._frontend.done_set))
         if clear:
+            self.start = self.cycle_count - 1
             self._call(0, core.CLEAR)
             self._begin()
             self._asleep = False
@@ -311,6 +316,7 @@ def run_fast(program: Program, events: bool = True, limit: int | None = None, pr
         error_engine=Engine(int(m.frontend.error_engine)),
         error_seq=int(m.frontend.error_seq),
         accounting=Accounting.of(machine.host, program.config),
+        start=machine.start,
         events=machine.events() if events else None,
         overflow=None if m.accumulator.unsafe else False,
     )
