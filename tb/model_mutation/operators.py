@@ -77,6 +77,10 @@ class _Walk(ast.NodeTransformer):
                 return replacement
         if isinstance(node, ast.JoinedStr | ast.Raise | ast.arguments):
             return node
+        if isinstance(node, ast.AnnAssign):  # what stands in an annotation is never evaluated
+            if node.value is not None:
+                node.value = self.visit(node.value)
+            return node
         return self.generic_visit(node)
 
     # ----- expressions -----

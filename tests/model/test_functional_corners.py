@@ -10,7 +10,7 @@ from beatmatch.isa import Engine, Error
 from beatmatch.isa.asm import assemble
 from beatmatch.machine import run_stepped
 from beatmatch.memory import ErrorRange, MemoryTiming
-from tests.model.test_functional import SETUP, ended, failed
+from tests.model.test_functional import CONFIGS, SETUP, ended, failed
 
 
 @pytest.mark.parametrize("depth", [1, 1023, 1024, 1025, 1026, 2048, 2049, 3100])
@@ -64,3 +64,19 @@ def test_a_run_can_be_given_up_and_watched():
     result = run_stepped(program, progress=seen.append, watch=lambda rows, records: seen.append(len(rows)))
     assert result.error is Error.DEADLOCK
     assert seen[-2:] == [sum(seen[::2]), result.machine.cycle_count]
+
+
+def test_an_iteration_of_very_many_elements_is_the_same_on_both_tiers():
+    """More than the stepped machine works out at a time."""
+    text = """
+load row_bytes=1024 signal=s0
+requant x=210 y=11 src=1 src_pitch_x=1 src_pitch_y=4 dst=300 dst_pitch=0 clip_low=-128 clip_high=127 wait=s0:1
+maxpool x=97 y=3 kx=3 ky=3 width=99 height=5 src=1 src_pitch_x=1 src_pitch_y=9 dst=400 dst_pitch=1 \
+ stride_x=1 stride_y=1 clip_low=-128 clip_high=127 signal=s1
+store base=1 row_bytes=1600 src=300 wait=s1:1
+"""
+    program = assemble(SETUP + text, CONFIGS["square"])
+    stepped = run_stepped(program, limit=20_000)
+    assert not stepped.error
+    assert ended(text).image.differences(stepped.machine.memory.image) == []
+    assert stepped.machine.memory.image.read(0x8000, 1600).any()
