@@ -9,7 +9,7 @@ import pytest
 from beatmatch import api, cli, csr
 from beatmatch.compiler import compile_gemm
 from beatmatch.config import preset
-from beatmatch.fast import FastError, FastMachine, run_fast
+from beatmatch.fast import FastError, FastMachine, compiled, frontend, run_fast
 from beatmatch.fast.compare import compare, differences
 from beatmatch.isa.asm import assemble
 from beatmatch.machine import run_stepped
@@ -202,6 +202,17 @@ def test_a_bandwidth_with_too_many_digits_is_refused():
 def test_a_program_without_an_end_is_given_up():
     with pytest.raises(RuntimeError, match="did not end within 100 cycles"):
         run_fast(product(), limit=100)
+
+
+# ----- machine code -----
+
+
+def test_machine_code_kept_on_disk_is_that_of_these_sources(monkeypatch):
+    """A number taken from another module counts as a source: numba makes it part of the code."""
+    before = compiled._digest()
+    assert before == compiled._digest()
+    monkeypatch.setattr(frontend, "PATIENCE", frontend.PATIENCE + 1)
+    assert compiled._digest() != before
 
 
 # ----- one call, one command -----

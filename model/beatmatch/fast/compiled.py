@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,9 +18,6 @@ try:
     import numba
 except ImportError:
     numba = None
-
-SOURCES = ("fast/*.py", "stations/*.py", "isa/fields.py", "memory/image.py", "trace.py")
-"""Files of the package that functions or constants of the machine code come from."""
 
 COMPILED = numba is not None
 """The functions are machine code."""
@@ -35,14 +33,20 @@ def compiled(function: Callable) -> Callable:
 def entry(build: Callable[[str], Callable]) -> Callable:
     """Build and decorate a function that Python calls; its machine code is kept on disk.
 
-    ``build`` gets a digest of all sources that go into the machine code and returns a function that mentions it:
-    numba looks only at the file of the function itself to see whether what it kept is still true.
+    ``build`` gets a digest of all that goes into the machine code and returns a function that mentions it: numba
+    looks only at the file of the function itself to see whether what it kept is still true.
     """
-    if not COMPILED:
-        return build("")
-    package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for pattern in SOURCES:
-        for path in sorted(package.glob(pattern)):
-            digest.update(path.read_bytes())
-    return numba.njit(cache=True, **OPTIONS)(build(digest.hexdigest()))
+    return numba.njit(cache=True, **OPTIONS)(build(_digest())) if COMPILED else build("")
+
+
+def _digest() -> str:
+    """Over the sources of this package, and the numbers that its modules have taken from others."""
+    package = __name__.rpartition(".")[0]
+    state = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        state.update(path.read_bytes())
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith(package):
+            numbers = {key: value for key, value in vars(module).items() if isinstance(value, int)}
+            state.update(repr((name, sorted(numbers.items()))).encode())
+    return state.hexdigest()

@@ -57,7 +57,10 @@ NONE, ACTIVE, WEIGHT_SHIFT, WEIGHT_STALL, RAW_STALL, INPUT_STALL = range(6)
 
 
 def sizes_of(config: Config) -> dict[str, int]:
-    """Values of `SIZES`."""
+    """Values of `SIZES`; raises ValueError for a pipeline that is too long."""
+    depth = matmul.EDGE + cycles("edge_to_commit", config)
+    if depth >= matmul.RING:
+        raise ValueError(f"The array takes {depth} cycles for a row; the fast tier has room for {matmul.RING - 1}.")
     return {
         "rows": config.rows,
         "cols": config.cols,
@@ -76,7 +79,7 @@ def sizes_of(config: Config) -> dict[str, int]:
         "outstanding": config.outstanding,
         "param_rows": config.param_rows,
         "param_limit": config.param_rows * config.param_words,
-        "array_depth": matmul.EDGE + cycles("edge_to_commit", config),
+        "array_depth": depth,
     }
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class Layout:
 
     def dtype(self) -> np.dtype:
         """The record."""
-        return np.dtype([(name, *_element(size)) for name, size in self.fields])
+        return _dtype(self)
 
     def build(self) -> object:
         """The registers, all 0: attributes by name, arrays by index."""
@@ -53,6 +54,11 @@ class Layout:
             value = size._object() if isinstance(size, Layout) else 0 if size == 1 else [0] * size
             setattr(result, name, value)
         return result
+
+
+@cache
+def _dtype(layout: Layout) -> np.dtype:
+    return np.dtype([(name, *_element(size)) for name, size in layout.fields])
 
 
 def _element(size: int | Layout) -> tuple:
