@@ -39,10 +39,8 @@ def aimed(rng: random.Random, config: Config, variant: int) -> Program:
         cycles = _cycles_of(program, state)
         if len(cycles):
             at, length = int(rng.choice(cycles.tolist())), rng.choice((1, 1, 2, 3))
-            events = [HostEvent(at, "reset", length)]
-            if rng.random() < 0.6:
-                events.append(HostEvent(at + length + rng.randint(0, 3), "start"))
-            return program.replace(host=tuple(events), origin=f"tb.coverage, reset: {state}")
+            events = (HostEvent(at, "reset", length), HostEvent(at + length + rng.randint(0, 3), "start"))
+            return program.replace(host=events, origin=f"tb.coverage, reset: {state}")
     raise RuntimeError(f"No program was found that is ever in the state {state!r} on {config}.")
 
 

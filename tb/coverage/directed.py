@@ -174,34 +174,35 @@ def tokens(rng: random.Random, config: Config, variant: int) -> Program:
 
 
 def overflow(rng: random.Random, config: Config, variant: int) -> Program:
-    """Sums beyond 31 bits: the same large row is added thousands of times to one accumulator row."""
-    act = rng.choice((-128, -127))
-    weight = -128 if variant % 2 else 127
-    most = abs(act * weight) * config.rows
-    adds = (1 << 31) // most + rng.randint(20, 80)
-    items = [
-        simple(Opcode.LOAD, config, sig0_en=1, sig0_id=1, sig1_en=1, sig1_id=2),
-        simple(Opcode.WEIGHTS_MEM, config, base=1, row_stride=0),
-        simple(Opcode.MATMUL, config, keep=0, wait0_id=1, wait0_n=1, n_lanes=config.cols),
-    ]
+    """Sums beyond 31 bits: large rows are added thousands of times to two accumulator rows, and read on the way."""
+    act, weights = rng.choice((-128, -127)), (127, -128)
+    adds = (1 << 31) // (abs(act) * 127 * config.rows) + rng.randint(20, 80)
+    early, late = adds // 6, adds - 100
     two = {"x": 2, "width": 2, "accumulate": 1}  # the second row overflows with the flag set by the first
-    items[-1] = simple(Opcode.MATMUL, config, keep=0, wait0_id=1, wait0_n=1, x=2, width=2)
     add = simple(Opcode.MATMUL, config, **two).word()
-    items += [add] * (adds // 6) + [simple(Opcode.MATMUL, config, sig0_en=1, sig0_id=4, **two)]
-    items.append(from_accumulator(Opcode.REQUANT, config, wait0_id=4, wait0_n=1, dst=16))
-    items += [simple(Opcode.MATMUL, config, acc=4).word()] * 40  # adding rows have the reads of the bank: a pause
-    items += [add] * (adds - adds // 6)
-    items += [
-        simple(Opcode.MATMUL, config, accumulate=0, acc=2),
-        simple(Opcode.MATMUL, config, accumulate=1, acc=2),
-        simple(Opcode.MATMUL, config, accumulate=1, sig0_en=1, sig0_id=3),
-        from_accumulator(Opcode.REQUANT, config, x=2, src_pitch_x=1, wait0_id=3, wait0_n=1, dst=16),
-        from_accumulator(Opcode.REQUANT, config, dst_format=Format.INT32, dst=24),
-    ]
-    program = small_program(rng, config, items, "overflow", windows=(0, 1), timing=MemoryTiming(read_latency=4))
-    data = [bytes([act & 255]) * config.lanes, bytes([weight & 255]) * config.lanes]
-    segments = tuple(type(s)(s.address, data[i]) for i, s in enumerate(program.segments))
-    again = 10_500 + rng.randint(0, 99)  # a start long after the end clears the flag, then a reset ends it all
+    pause = [simple(Opcode.MATMUL, config, acc=4).word()] * 40  # adding rows have the reads of their bank
+
+    def read(counter: int, **changes: int) -> list[Instruction | int]:
+        given = simple(Opcode.MATMUL, config, acc=5, sig0_en=1, sig0_id=counter)
+        taken = from_accumulator(Opcode.REQUANT, config, wait0_id=counter, wait0_n=1, dst=16, **changes)
+        return [given, taken, *pause]
+
+    items: list[Instruction | int] = [
+        simple(Opcode.LOAD, config, sig0_en=1, sig0_id=1),
+        simple(Opcode.WEIGHTS_MEM, config, base=1, row_stride=0),
+        simple(Opcode.MATMUL, config, keep=0, wait0_id=1, wait0_n=1, x=2, width=2),
+        *([add] * early), *read(3), *([add] * (late - early)), *read(4), *([add] * (adds - late)),
+        simple(Opcode.MATMUL, config, acc=2), simple(Opcode.MATMUL, config, accumulate=1, acc=2),
+        *read(5, x=2, src_pitch_x=1),
+        simple(Opcode.WEIGHTS_MEM, config, base=2, row_stride=0),
+        simple(Opcode.MATMUL, config, keep=0, acc=3),
+        *([simple(Opcode.MATMUL, config, accumulate=1, acc=3).word()] * (16 + (1 << 24) // (127 * 127 * config.rows))),
+        *read(6, src=3),
+    ]  # fmt: skip
+    program = small_program(rng, config, items, "overflow", windows=(0, 1, 2), timing=MemoryTiming(read_latency=4))
+    data = [bytes([value & 255]) * config.lanes for value in (act, *weights)]
+    segments = tuple(type(item)(item.address, data[index]) for index, item in enumerate(program.segments))
+    again = 2 * adds + 1200 + rng.randint(0, 99)  # a start behind the end clears the flag, then a reset ends it all
     return program.replace(segments=segments, host=(HostEvent(again, "start"), HostEvent(again + 140, "reset", 1)))
 
 

@@ -102,7 +102,7 @@ KINDS: dict[str, Kind] = {
     "many": Kind(_directed(directed.many), 27, configs=SMALL),
     "few_in_rings": Kind(_directed(directed.few_in_rings), 3, configs=SMALL),
     "tokens": Kind(_directed(directed.tokens), 2, configs=SMALL),
-    "overflow": Kind(_directed(directed.overflow), 2, configs=("eighths",)),
+    "overflow": Kind(_directed(directed.overflow), configs=("tall",)),
     "pages": Kind(_directed(directed.pages), configs=(*SMALL, "columns", "fourths")),
     "edges": Kind(_directed(directed.edges), configs=SMALL),
     "short_rows": Kind(_directed(directed.short_rows)),
