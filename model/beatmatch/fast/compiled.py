@@ -36,7 +36,13 @@ def entry(build: Callable[[str], Callable]) -> Callable:
     ``build`` gets a digest of all that goes into the machine code and returns a function that mentions it: numba
     looks only at the file of the function itself to see whether what it kept is still true.
     """
-    return numba.njit(cache=True, **OPTIONS)(build(_digest())) if COMPILED else build("")
+    if not COMPILED:
+        return build("")
+    function = build(_digest())
+    try:
+        return numba.njit(cache=True, **OPTIONS)(function)
+    except RuntimeError:  # no folder that may be written to: every process makes its own
+        return numba.njit(**OPTIONS)(function)
 
 
 def _digest() -> str:
