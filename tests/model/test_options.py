@@ -26,7 +26,7 @@ def refused(call, *parts):
     [
         ({"config": "tiny"}, "config is 'tiny'; it must be a Config"),
         ({"timing": 5}, "timing is 5; it must be a MemoryTiming"),
-        ({"tier": "fast"}, "tier is 'fast'; it must be one of functional, stepped"),
+        ({"tier": "quick"}, "tier is 'quick'; it must be one of functional, stepped, fast"),
         ({"out": "int16"}, "out is 'int16'; it must be int8 or int32"),
         ({"a": A.astype(np.uint8)}, "must be int8; they are uint8"),
         ({"a": A[:, :3]}, "must be [M, K] and [K, N]"),
@@ -137,7 +137,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD)
-@pytest.mark.parametrize("tier", ["functional", "stepped"])
+@pytest.mark.parametrize("tier", ["functional", "stepped", "fast"])
 def test_odd_cores_with_any_layout_of_operands(name, tier):
     """Transposed, reversed and strided arrays; sizes of 1; least depths; extreme values."""
     rng = np.random.default_rng(5)
