@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Port bits that are always zero by contract: derived from the declarations, not listed.
 
-Two families: what the layout of the trace record leaves empty, and what is zero in every instruction that the decoder
-lets through. Whoever counts coverage checks that none of them ever toggled: a wrong exclusion is an error.
+Three families: what the layout of the trace record leaves empty; what is zero in every instruction that the decoder
+lets through; the bits of error codes and engine numbers above the largest one declared. Whoever counts coverage checks
+that none of them ever toggled: a wrong exclusion is an error.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from beatmatch.config import Config
-from beatmatch.isa import ENGINE_OF, Engine, Opcode
+from beatmatch.isa import ENGINE_OF, Engine, Error, Opcode
 from beatmatch.isa.encode import positions
 from beatmatch.trace import STATIONS, layout
 
@@ -45,10 +46,26 @@ INSTRUCTION_PORTS: dict[tuple[str, str], tuple[Engine, ...]] = {
     ("vector/bm_vector_address.sv", "instr_i"): (Engine.VECTOR,),
     ("vector/bm_vector_address.sv", "current_i"): (Engine.VECTOR,),
     ("store/bm_store.sv", "instr_i"): (Engine.STORE,),
+    ("lib/bm_transfer_rows.sv", "instr_i"): (Engine.STORE,),  # load's, too, without its space
     ("frontend/bm_frontend.sv", "instr_o"): tuple(Engine)[1:],
     ("frontend/bm_dispatch.sv", "instr_o"): tuple(Engine)[1:],
 }
 """Ports that carry queue heads or what was taken from them: of one engine, or of all five side by side."""
+
+CODE_PORTS: dict[tuple[str, str], tuple[int, int, int]] = {
+    **{(f"{name}.sv", "err_code_o"): (8, 1, max(Error)) for name in (
+        "load/bm_load", "weights/bm_weights", "matmul/bm_matmul", "vector/bm_vector", "vector/bm_vector_sequencer",
+        "store/bm_store")},
+    **{(f"frontend/{name}.sv", "err_code_i"): (8, 5, max(Error)) for name in ("bm_frontend", "bm_monitor")},
+    **{(f"frontend/{name}.sv", "error_code_o"): (8, 1, max(Error)) for name in ("bm_frontend", "bm_monitor")},
+    **{(f"frontend/{name}.sv", "error_engine_o"): (4, 1, max(Engine)) for name in ("bm_frontend", "bm_monitor")},
+    **{(f"host/{name}.sv", "error_code_i"): (8, 1, max(Error)) for name in ("bm_host", "bm_csr")},
+    **{(f"host/{name}.sv", "error_engine_i"): (4, 1, max(Engine)) for name in ("bm_host", "bm_csr")},
+    ("frontend/bm_monitor.sv", "decode_code_i"): (8, 1, Error.ZERO_SIZE),
+    ("frontend/bm_decode.sv", "code_o"): (8, 1, Error.ZERO_SIZE),
+    ("frontend/bm_legality.sv", "code_o"): (8, 1, Error.ZERO_SIZE),
+}  # fmt: skip
+"""Ports with error codes or engine numbers: bits of each, how many side by side, and the largest value."""
 
 ZERO = ("instance", "act_format", "weight_format", "transpose")
 """Fields that a legal instruction has at zero."""
@@ -67,8 +84,21 @@ def _empty_trace(stations: Iterable[str], config: Config) -> tuple[Bits, int]:
                 used = sum(bits for _, bits in placed.slot.fields)
                 top = 31 if placed.slot.kind == "event" else 32
                 empty |= set(range(first + used, first + top))
+                empty |= {first + bit for bit in _unused_codes(placed.slot.fields)}
         width += 32 * words
     return empty, width
+
+
+def _unused_codes(fields: Iterable[tuple[str, int]]) -> Bits:
+    """Bits of a header's fields for error codes and engines above the largest declared value."""
+    found: Bits = set()
+    shift = 0
+    for name, width in fields:
+        most = {"code": max(Error), "engine": max(Engine)}.get(name)
+        if most is not None:
+            found |= set(range(shift + int(most).bit_length(), shift + width))
+        shift += width
+    return found
 
 
 def _enable_padding(station: str, config: Config) -> Bits:
@@ -118,6 +148,9 @@ def constant_bits(config: Config) -> dict[tuple[str, str], tuple[Bits, int]]:
     for key, engines in INSTRUCTION_PORTS.items():
         bits = {INSTRUCTION_BITS * n + bit for n, engine in enumerate(engines) for bit in _zero(engine, config)}
         found[key] = (bits, INSTRUCTION_BITS * len(engines))
+    for key, (width, count, most) in CODE_PORTS.items():
+        above = range(int(most).bit_length(), width)
+        found[key] = ({width * lane + bit for lane in range(count) for bit in above}, width * count)
     return found
 
 

@@ -528,3 +528,45 @@ def anything(rng: random.Random, config: Config, variant: int) -> Program:
     program = small_program(rng, config, items, "anything", cycle_limit=rng.choice((rng.randint(150, 300), 400)))
     bases = tuple(Base(rng.getrandbits(64), rng.getrandbits(64)) for _ in range(16))
     return program.replace(bases=bases, semaphores=tuple(rng.choice((15, 255, rng.getrandbits(8))) for _ in range(32)))
+
+
+def second_row(rng: random.Random, config: Config, variant: int) -> Program:
+    """An addition whose second parameter row is the first one behind the memory."""
+    item = simple(Opcode.ADD, config, param_mode=rng.choice((1, 2)), param=config.param_rows - 1)
+    return small_program(rng, config, [simple(Opcode.LOAD, config), item], "second row")
+
+
+def shared_counter(rng: random.Random, config: Config, variant: int) -> Program:
+    """Two engines take what is there for one of them, in the same cycle: the counter ends at 0."""
+    items = [
+        simple(Opcode.STORE, config, wait0_id=4, wait0_n=2),
+        simple(Opcode.REQUANT, config, wait0_id=4, wait0_n=rng.choice((1, 2))),
+        simple(Opcode.LOAD, config, rows=8, sig0_en=1, sig0_id=4, sig1_en=1, sig1_id=4),
+    ]
+    return small_program(rng, config, items, "shared counter", cycle_limit=600)
+
+
+def loops(rng: random.Random, config: Config, variant: int) -> Program:
+    """All engines in many iterations, each with its own signal."""
+    sync = {"each": 1, "outer": 255}
+    items = [simple(op, config, **sync, **({"keep": 0} if op is Opcode.MATMUL else {})) for op in (
+        Opcode.WEIGHTS_SP, Opcode.MATMUL, Opcode.LOAD, Opcode.REQUANT, Opcode.STORE)]  # fmt: skip
+    return small_program(rng, config, items, "loops", timing=MemoryTiming(read_latency=1, write_latency=1))
+
+
+def late_error(rng: random.Random, config: Config, variant: int) -> Program:
+    """An engine fails at instruction 4095, behind short ones for all engines."""
+    good = [
+        simple(Opcode.LOAD, config), simple(Opcode.WEIGHTS_SP, config), simple(Opcode.MATMUL, config, keep=0),
+        simple(Opcode.REQUANT, config, src=8, dst=8), simple(Opcode.STORE, config),
+    ]  # fmt: skip
+    bad = [
+        simple(Opcode.LOAD, config, dst=config.sp_words), simple(Opcode.WEIGHTS_SP, config,
+            src=config.sp_words * config.col_parts),
+        simple(Opcode.MATMUL, config, src=config.sp_words * config.act_parts), from_accumulator(Opcode.REQUANT,
+            config, src=config.acc_rows),
+        simple(Opcode.STORE, config, src=config.sp_words),
+    ]  # fmt: skip
+    items = [item.word() for item in good] * 819 + [bad[variant % len(bad)].word()]
+    timing = MemoryTiming(read_latency=1, write_latency=1)
+    return small_program(rng, config, items, f"late error: {variant}", timing=timing)

@@ -24,7 +24,7 @@ CHOSEN = Path(__file__).resolve().with_name("suite.json")
 
 VERILATOR: dict[str, Config] = {
     "narrow": Config(4, 4, 512, 2, 32, 2, 2, 2, 32, 2, 4),
-    "wide": Config(4, 8, 192, 3, 48, 3, 3, 3, 128, 3, 8),
+    "wide": Config(4, 8, 192, 3, 48, 3, 3, 3, 32, 3, 8),
     "tall": Config(8, 4, 128, 1, 32, 1, 4, 1, 512, 4, 8),
 }
 """Small configurations that take every generate branch of the RTL between them; code coverage is measured on these."""
@@ -59,7 +59,7 @@ class Kind:
     each : int
         Without variants: candidates per configuration in a round.
     always : bool
-        Not a candidate: `each` programs of it are in the suite for the sake of code coverage.
+        Not a candidate: `each` programs of every variant are in the suite for the sake of code coverage.
     visits : bool
         The host visits registers before, in and after the run.
     configs : tuple of str
@@ -124,6 +124,10 @@ KINDS: dict[str, Kind] = {
     "halt_beside": Kind(_directed(directed.halt_beside), 5, configs=SMALL),
     "twice": Kind(_directed(directed.twice), 12, configs=SMALL),
     "anything": Kind(_directed(directed.anything), each=24, always=True, configs=SMALL),
+    "second_row": Kind(_directed(directed.second_row), always=True, configs=SMALL),
+    "shared_counter": Kind(_directed(directed.shared_counter), always=True, configs=SMALL),
+    "loops": Kind(_directed(directed.loops), always=True, configs=SMALL),
+    "late_error": Kind(_directed(directed.late_error), 5, always=True, configs=("tall",)),
     "sequence": Kind(_directed(directed.sequence), always=True, configs=("tall",)),
 }
 
@@ -173,10 +177,11 @@ def save(entries: list[Entry], made_by: str) -> None:
 def fixed(seed: int) -> list[Entry]:
     """The programs that are always in the suite."""
     return [
-        Entry(config, kind, 0, derive(seed, "coverage", config, kind, turn) % (1 << 31))
+        Entry(config, kind, variant, derive(seed, "coverage", config, kind, variant, turn) % (1 << 31))
         for kind, item in KINDS.items()
         if item.always
         for config in item.configs
+        for variant in range(item.variants)
         for turn in range(item.each)
     ]
 
