@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from beatmatch import api, cli, csr
+from beatmatch import api, cli, csr, timing
 from beatmatch.compiler import compile_gemm
 from beatmatch.config import preset
 from beatmatch.fast import FastError, FastMachine, compiled, frontend, run_fast
@@ -82,6 +82,16 @@ def test_another_program_by_the_host():
     )
     writes = [HostEvent(3000 + 20 * i, "write", 0, address, data) for i, (address, data) in enumerate(words)]
     matched(program.replace(host=(*writes, HostEvent(8000, "read", 0, csr.STATUS.address))))
+
+
+def test_another_timing_table(monkeypatch):
+    """A core with more product registers is the same core on every tier (docs/own_core.md)."""
+    usual = matched(product())
+    monkeypatch.setitem(timing.TABLE, "product_stages", timing.Latency("4", "a deeper array"))
+    assert matched(product()) > usual
+    monkeypatch.setitem(timing.TABLE, "product_stages", timing.Latency("2000", "far too deep"))
+    with pytest.raises(ValueError, match="takes 2011 cycles for a row; the fast tier has room for 1023"):
+        run_fast(product())
 
 
 @pytest.mark.parametrize("cycle_limit", [1, 2, 40, 399])
