@@ -25,6 +25,12 @@ from beatmatch.fast.compiled import COMPILED
 from beatmatch.machine import run_stepped
 from beatmatch.program import Program
 
+EXAMPLES = """
+examples:
+  python -m tb.fast.bench
+  python -m tb.fast.bench --config mxu128 --fast-size 2048 --json tiers.json
+  BEATMATCH_NUMBA=0 python -m tb.fast.bench --fast-size 96     without numba
+"""
 STEPPED, FAST = 96, 512
 REPEATS = 3
 
@@ -73,13 +79,21 @@ def measure(config: Config, stepped_size: int = STEPPED, fast_size: int = FAST) 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table and, if asked, write it."""
-    parser = argparse.ArgumentParser(prog="python -m tb.fast.bench", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tb.fast.bench",
+        description=__doc__,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--config", default="base", help="preset (base)")
     parser.add_argument("--stepped-size", type=int, default=STEPPED, help=f"size of the stepped product ({STEPPED})")
     parser.add_argument("--fast-size", type=int, default=FAST, help=f"size of the fast product ({FAST})")
     parser.add_argument("--json", type=Path, help="write the figures here")
     arguments = parser.parse_args(argv)
-    figures = measure(preset(arguments.config), arguments.stepped_size, arguments.fast_size)
+    if min(arguments.stepped_size, arguments.fast_size) < 1:
+        parser.error("a product has at least one row")
+    with Console(stderr=True).status(f"running products on both tiers at {arguments.config}"):
+        figures = measure(preset(arguments.config), arguments.stepped_size, arguments.fast_size)
     table = Table(title=f"tiers at {arguments.config}", title_justify="left", show_header=False)
     for name, value in figures.items():
         shown = str(value) if isinstance(value, bool) else f"{value:,.2f}" if value < 1000 else f"{value:,.0f}"
