@@ -18,7 +18,7 @@ from beatmatch.trace import layout
 from tb import sim, toolchain
 from tb.lockstep import runner
 from tb.mutation import schemata
-from tb.mutation.recordings import FOLDER
+from tb.mutation.recordings import FOLDER, content
 from tb.mutation.schemata import Mutant
 from tb.mutation.session import JOB_VARIABLE, MutationJob
 
@@ -64,7 +64,7 @@ def outcomes(
     progress: Callable[[int], None],
 ) -> tuple[dict[int, dict], float]:
     """As `run`, and the seconds it took; kept, so that a run that was interrupted goes on with its next shard."""
-    key = hashlib.sha256(repr((built.directory.name, recordings.name, sorted(blind))).encode()).hexdigest()[:16]
+    key = hashlib.sha256(repr((built.directory.name, content(recordings), sorted(blind))).encode()).hexdigest()[:16]
     file = FOLDER / f"outcomes-{key}.json"
     if not file.exists():
         started = time.monotonic()

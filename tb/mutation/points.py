@@ -23,6 +23,8 @@ _LITERALS = (_K.IntegerLiteral, _K.UnbasedUnsizedIntegerLiteral)
 _VALUES = (_K.NamedValue, _K.MemberAccess, _K.ElementSelect, _K.RangeSelect)
 _SKIP, _ADVANCE = ast.VisitAction.Skip, ast.VisitAction.Advance
 _CLOCK = "clk_i"
+_SINK = "unused"
+"""The signal that takes what a module does not use, for the linters; nothing reads it."""
 
 
 class SourceError(RuntimeError):
@@ -135,7 +137,8 @@ class _Walk:
 
     def _expression(self, node, kind) -> ast.VisitAction:
         if kind == _K.Assignment:
-            if node.right.kind != _K.EmptyArgument:
+            sink = node.left.kind == _K.NamedValue and node.left.symbol.name == _SINK
+            if node.right.kind != _K.EmptyArgument and not sink:
                 node.right.visit(self)
             return _SKIP
         if kind == _K.Conversion and node.isImplicit:

@@ -2,7 +2,7 @@
 """Proofs that a mutant changes nothing, for every input sequence, on the netlist of one station.
 
 Three claims, from strong and cheap to weak and dear; the state at power-up is arbitrary (but the same with and without
-the mutant), the first cycle is a reset, and everything else is free:
+the mutant), the first cycle is a reset (of a station that has one), and everything else is free:
 
 - *equivalent, state by state*: from every state, reachable or not, next state and outputs are the same;
 - *unreachable*: there may be states in which they differ, but the original never comes into one: the property is
@@ -44,8 +44,6 @@ class Prover:
         self._netlist = netlist
         self._seconds = seconds
         self._reset = [literal for literal, name in netlist.inputs.items() if name == RESET]
-        if not self._reset:
-            raise ValueError(f"The netlist has no input {RESET}: the proofs begin with a reset.")
 
     def prove(self, mutant: int) -> Verdict:
         """The strongest claim that holds for a mutant, given its number in the netlist's selector."""

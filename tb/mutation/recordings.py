@@ -61,25 +61,34 @@ def _reset(config: Config) -> np.ndarray:
 def prepare(
     config: Config, seed: int, random_programs: int, kinds: Sequence[str], progress: Callable[[int, int], None]
 ) -> Path:
-    """The file with a configuration's recordings; made once per model, configuration and choice of programs."""
+    """The file with a configuration's recordings; made anew when a Python source has changed."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     key = hashlib.sha256(repr((config.to_dict(), seed, random_programs, sorted(kinds))).encode())
     for folder in ("model", "tb"):
         for path in sorted((toolchain.ROOT / folder).rglob("*.py")):
             key.update(path.read_bytes())
-    file = FOLDER / f"recordings-{key.hexdigest()[:16]}.npz"
-    if file.exists():
+    made = f"recordings-{key.hexdigest()[:16]}"
+    for file in FOLDER.glob(f"{made}-*.npz"):
         return file
     sources = stimuli.choose(seed, random_programs, config, kinds)
     arrays: dict[str, np.ndarray] = {"names": np.array([stimuli.name(source) for source in sources])}
+    digest = hashlib.sha256()
     for index, source in enumerate(sources):
         recording = record(source, config)
         arrays[f"rows{index}"], arrays[f"records{index}"] = recording.rows, recording.records
+        digest.update(recording.rows)
+        digest.update(recording.records)
         progress(index + 1, len(sources))
     with tempfile.NamedTemporaryFile(dir=FOLDER, suffix=".npz", delete=False) as growing:
         np.savez(growing, **arrays)
+    file = FOLDER / f"{made}-{digest.hexdigest()[:16]}.npz"
     Path(growing.name).rename(file)
     return file
+
+
+def content(file: Path) -> str:
+    """Names what a file of recordings holds: the same after an edit of the sources that changes no program."""
+    return file.stem.rpartition("-")[2]
 
 
 def load(path: Path) -> list[Recording]:

@@ -26,7 +26,7 @@ TURNS = {RANDOM: 0, "visit": 8, "retires": 4, "interrupted": 6, "pages": 2, "edg
 """How often a kind is drawn; the others once, in all variants. The caller counts the random ones."""
 OVERFLOW, OVERFLOW_ROWS = "overflow", 8
 """A kind whose length falls with the number of rows, and from how many on it is bearable: one variant of it."""
-RESETS = 60
+RESETS, UNMAPPED = 60, 0xFFC
 SHARED_VARIANTS = 8
 EDGES = tuple(
     (opcode, field, below, packed)
@@ -82,7 +82,12 @@ def _reset(seed: int, config: Config, variant: int) -> Program:
     """A random program with a reset in the middle: what it does not clear shows in digests or after the next start."""
     rng = stream(seed, "mutation", "reset")
     cycle, length = rng.randint(150, 1200), rng.choice((1, 1, 2))
-    events = [HostEvent(cycle, "reset", length), HostEvent(cycle + length + 20, "read", address=csr.STATUS.address)]
+    events = [
+        HostEvent(cycle - 8, "read", address=UNMAPPED),  # both responses are errors when the reset comes
+        HostEvent(cycle - 7, "write", address=UNMAPPED),
+        HostEvent(cycle, "reset", length),
+        HostEvent(cycle + length + 20, "read", address=csr.STATUS.address),
+    ]
     if rng.random() < 0.3:
         events.append(HostEvent(cycle + length, "start"))
     return random_programs.generate(seed, config).replace(host=tuple(events))
@@ -105,7 +110,7 @@ def _shared(seed: int, config: Config, variant: int) -> Program:
     """
     rng = stream(seed, "mutation", "shared")
     first, second = rng.sample((Opcode.LOAD, Opcode.WEIGHTS_SP, Opcode.MATMUL, Opcode.STORE), 2)
-    amount, counter = rng.randint(1, 15), rng.randrange(32)
+    amount, counter = 1 + variant // 2, rng.randrange(32)
     counts = [0] * 32
     counts[counter] = amount - 1
     giver = simple(Opcode.REQUANT, config, x=8, outer=8, sig0_en=1, sig0_id=counter)

@@ -3,7 +3,7 @@
 
 A mutant sits in a module that one or several stations contain. If in each of them the station with the mutant is
 proven to behave like the station without it, so does the core. The stations' inputs are free in the proofs: what
-holds only thanks to a neighbour's behaviour stays open. The wiring between stations is proven on the whole core.
+holds only thanks to a neighbour's behaviour stays open, and so does the wiring between the stations.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tb.mutation.schemata import Mutant
 
 BATCH = 12
 """Mutants that share one netlist: many make it large, few have it made often."""
-OUTSIDE = Verdict("open", "in a package, which is only simulated")
+OUTSIDE = Verdict("open", "in the top or a package, which are only simulated")
 
 
 def explain(
@@ -34,8 +34,7 @@ def explain(
 ) -> dict[str, Verdict]:
     """What is proven about each survivor in one configuration, by its key."""
     work, stations = [], {mutant.key: [] for mutant in survivors}
-    places = elaborate.stations(points.elaborate(top, sources, config).getRoot(), top)
-    for name, parameters, inside in [*places, (top, config.rtl_parameters(), {top})]:
+    for name, parameters, inside in elaborate.stations(points.elaborate(top, sources, config).getRoot(), top):
         here = [mutant for mutant in survivors if mutant.module in inside]
         for mutant in here:
             stations[mutant.key].append(name)

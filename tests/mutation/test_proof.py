@@ -38,8 +38,3 @@ def verdict():
 )
 def test_verdicts(verdict, original, operator, status):
     assert verdict(original, operator) == status
-
-
-def test_a_netlist_without_a_reset_is_refused():
-    with pytest.raises(ValueError, match="rst_ni"):
-        Prover(elaborate.graph.Netlist({2: "a"}, {}, [], [2]), seconds=1)

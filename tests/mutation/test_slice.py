@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mutants of a few modules against few programs: all are explained; a blind comparison lets more of them live."""
+"""The mutants of three modules against few programs: all are killed, and a blind comparison lets them live."""
 
 import dataclasses
 
@@ -8,11 +8,11 @@ import pytest
 
 from tb import sim, toolchain
 from tb.mutation import __main__ as command
-from tb.mutation import campaign, execute, figures, recordings
+from tb.mutation import campaign, execute, figures, recordings, triage
 
-MODULES = ["bm_semaphores", "bm_matmul_skew", "bm_queue"]
+MODULES = ["bm_fifo", "bm_matmul_skew", "bm_vector_trace"]
 SETTINGS = campaign.Settings(
-    programs=12, kinds=["tokens", "shared", "reset"], jobs=1, modules=MODULES, configs=campaign.CONFIGS[:1]
+    programs=12, kinds=["reset"], jobs=1, modules=MODULES, configs=campaign.CONFIGS[:1]
 )
 
 
@@ -21,22 +21,33 @@ def seen():
     return figures.to_dict(campaign.run(SETTINGS), "pytest")
 
 
-def test_every_mutant_is_killed_or_explained(seen):
-    assert [(item["line"], item["what"]) for item in seen["survivors"] if item["status"] == "hole"] == []
-    assert seen["total"] > 150
-    assert seen["killed"] > 0.9 * seen["total"]
+def test_every_mutant_is_killed(seen):
+    assert [(item["module"], item["line"], item["what"]) for item in seen["survivors"]] == []
+    assert seen["total"] == seen["killed"] > 150
     assert set(seen["by_module"]) == set(MODULES)
-    assert all(counts["killed"] for counts in seen["by_module"].values())
 
 
 @pytest.mark.parametrize("kinds", [["digest"], ["digest", "event", "level"]])
 def test_a_blind_comparison_lets_mutants_live(seen, kinds):
-    settings = dataclasses.replace(SETTINGS, proofs=False, blind=kinds)
-    blind = figures.to_dict(campaign.run(settings), "pytest")
-    assert blind["total"] == seen["total"]
-    assert blind["holes"] > seen["total"] - seen["killed"]
-    if len(kinds) == 3:  # nothing is compared
-        assert blind["killed"] == 0
+    config = SETTINGS.configs[0]
+    mutants = campaign.find(config, toolchain.rtl_sources(), SETTINGS)
+    file = recordings.prepare(config, SETTINGS.seed, SETTINGS.programs, SETTINGS.kinds, lambda *_: None)
+    some = [mutant for mutant in mutants if mutant.module == "bm_vector_trace"][::12]
+    outcomes = execute.run(execute.build(config, mutants), config, some, file, blind=kinds)
+    killed = [outcome for outcome in outcomes.values() if outcome["cycle"] is not None]
+    assert len(killed) < len(outcomes) == len(some)
+    assert bool(killed) == (kinds == ["digest"])  # a part of the trace of vector is events; in the end nothing is left
+
+
+def test_survivors_are_explained_on_their_station():
+    """The lowest bit that is set, x & -x: of two bits, x + 1 does for -x = ~x + 1; of four it does not."""
+    config = SETTINGS.configs[0]
+    settings = dataclasses.replace(SETTINGS, modules=["bm_scratchpad_bank"])
+    found = campaign.find(config, toolchain.rtl_sources(), settings)
+    mutants = {mutant.original: mutant for mutant in found if mutant.operator == "no negation"}
+    verdicts = triage.explain(campaign.TOP, config, toolchain.rtl_sources(), list(mutants.values()), 8, 1)
+    assert verdicts[mutants["~write_i"].key].status == "equivalent"
+    assert verdicts[mutants["~read_i"].key].status == "open"
 
 
 def test_a_core_that_is_not_in_lockstep_kills_no_mutant(tmp_path):
@@ -62,7 +73,7 @@ def test_the_exit_code_says_whether_there_are_holes(monkeypatch, tmp_path, capsy
     path = tmp_path / "figures.json"
     statuses[:] = ["killed", "equivalent", "hole"]
     assert command.main(["--every", "2", "--json", str(path)]) == 1
-    assert f"hole: rtl/frontend/{mutant.module}.sv:{mutant.line}" in capsys.readouterr().out
+    assert f"hole: rtl/lib/{mutant.module}.sv:{mutant.line}" in capsys.readouterr().out
     assert '"holes": 1' in path.read_text()
     statuses[:] = ["killed", "unreachable"]
     assert command.main(["--every", "2"]) == 0
