@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from beatmatch.compiler import compile_gemm
-from beatmatch.config import Config, preset
+from beatmatch.config import PRESETS, Config, preset
 from beatmatch.fast import run_fast
 from beatmatch.fast.compiled import COMPILED
 from beatmatch.machine import run_stepped
@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--config", default="base", help="preset (base)")
+    parser.add_argument("--config", default="base", choices=PRESETS, help="preset (base)")
     parser.add_argument("--stepped-size", type=int, default=STEPPED, help=f"size of the stepped product ({STEPPED})")
     parser.add_argument("--fast-size", type=int, default=FAST, help=f"size of the fast product ({FAST})")
     parser.add_argument("--json", type=Path, help="write the figures here")
