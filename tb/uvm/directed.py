@@ -42,13 +42,17 @@ WEIGHTS_FROM_SCRATCHPAD = """
 .semaphore out
 .base 0 0x1000 16*LANES
 .base 1 0x2000 8*LANES
+.base 2 0x3000 8*COLS
 .address 0x4000
 .data 0x1000
 .random {seed} 16*LANES
-load base=0 row_bytes=16*LANES dst=0 signal=loaded,also_loaded
+.data 0x3000
+.param multiplier=1 shift=8 channels=COLS
+load base=0 row_bytes=16*LANES dst=0
+load base=2 row_bytes=8*COLS dst_space=1 dst=0 signal=loaded,also_loaded
 weights_sp k_rows=ROWS n_lanes=COLS src=0 row_stride={stride} wait=loaded
 matmul x=4 width=4 src=0 src_pitch_x=1 acc=0 k_lanes=ROWS n_lanes=COLS wait=also_loaded signal=summed
-requant x=4 src_space=2 src_format=1 src=0 src_pitch_x=1 dst={low} dst_pitch=1 wait=summed signal=ready
+requant {full} x=4 src_space=2 src_format=1 src_pitch_x=1 dst={low} dst_pitch=1 param_mode=1 wait=summed signal=ready
 weights_sp k_rows=ROWS n_lanes=COLS src={low} row_stride=0 wait=ready
 matmul accumulate=1 x=4 width=4 src=0 src_pitch_x=1 acc=0 k_lanes=ROWS n_lanes=COLS signal=summed
 requant x=2 src_space=2 src_format=1 dst_format=1 src=1 src_pitch_x=1 dst={low} dst_pitch=4 wait=summed signal=out
@@ -79,10 +83,10 @@ VECTOR_PASSES = """
 .param multiplier=1 shift=1 bias=9 channels=COLS
 load base=0 row_bytes=16*LANES dst=0 signal=loaded
 load base=1 row_bytes=2*8*COLS dst_space=1 dst=0 signal=parameters
-requant x=4 zero_point=3 src=0 src_pitch_x=1 dst={low} dst_pitch=1 param_mode=1 wait=loaded,parameters
-add x=4 src=0 src_pitch_x=1 src2={low} dst={low} dst_pitch=1 param_mode=1
-maxpool x=3 kx=2 stride_x=1 width=4 height=1 src={low} src_pitch_x=1 src_pitch_y=4 dst={low} dst_pitch=1
-avgpool x=2 kx=2 stride_x=2 pad_left=1 width=4 height=1 src={low} src_pitch_x=1 dst=0 dst_pitch=1 param_mode=1
+requant {full} x=4 zero_point=3 src=0 src_pitch_x=1 dst={low} dst_pitch=1 param_mode=1 wait=loaded,parameters
+add {full} x=4 src=0 src_pitch_x=1 src2={low} dst={low} dst_pitch=1 param_mode=1
+maxpool {full} x=3 kx=2 stride_x=1 width=4 height=1 src={low} src_pitch_x=1 src_pitch_y=4 dst={low} dst_pitch=1
+avgpool {full} x=2 kx=2 stride_x=2 pad_left=1 width=4 height=1 src={low} src_pitch_x=1 dst=0 dst_pitch=1 param_mode=1
 requant x=2 dst_format=1 src=0 src_pitch_x=1 dst={low} dst_pitch=4 signal=out
 store base=2 row_bytes=8*COLS src=8 wait=out
 """
@@ -94,7 +98,8 @@ def vector_passes(config: Config, seed: int) -> Program:
 
 
 def _assembled(text: str, config: Config, seed: int, **values: int) -> Program:
-    program = assemble(text.format(seed=seed % 2**31, **values), config)
+    full = "clip_low=-128 clip_high=127"
+    program = assemble(text.format(seed=seed % 2**31, full=full, **values), config)
     return program.replace(seed=seed)
 
 

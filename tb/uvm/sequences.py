@@ -95,8 +95,7 @@ class ResetInStates(CoreSequence):
         """One run per state."""
         for slot in self.slots:
             rng = stream(self.seed, slot)
-            passes = slot in ("vector.sp_read", "vector.param_read")
-            make = directed.vector_passes if passes else directed.weights_from_scratchpad
+            make = directed.vector_passes if slot == "vector.sp_read" else directed.weights_from_scratchpad
             await self.reset(
                 When(slot, delay=rng.randint(0, 2)), length=rng.randint(1, 3), start_after=rng.randint(0, 9)
             )

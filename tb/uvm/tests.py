@@ -91,7 +91,7 @@ class MemoryTest(BaseTest):
         """Memories; those with errors depend on where the program keeps its data."""
         beat = self.config.mem_bytes
         yield lambda program: MemoryTiming(3, 3, errors=(_window(program, 0, SLVERR, reads=True),))
-        yield lambda program: MemoryTiming(3, 3, errors=(_window(program, -1, DECERR, reads=False),))
+        yield lambda program: MemoryTiming(3, 3, errors=(_window(program, 1, DECERR, reads=False),))
         for channel in range(5):
             stalls = tuple(220 if index == channel else 0 for index in range(5))
             yield MemoryTiming(5, 5, stalls=stalls, seed=self.seed("stalls", channel))
@@ -108,7 +108,7 @@ class MemoryTest(BaseTest):
 
 
 def _window(program: Program, index: int, response: int, reads: bool) -> ErrorRange:
-    """The window of the first or the last base register answers errors."""
+    """The window of a base register answers errors."""
     base = [base for base in program.bases if base.size][index]
     return ErrorRange(base.address, base.address + base.size - 1, response, reads, not reads)
 

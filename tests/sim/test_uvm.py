@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from beatmatch.checker import check
+from beatmatch.machine import run_stepped
 from beatmatch.program import Program
 from tb import toolchain
 from tb.lockstep import replay, runner
 from tb.lockstep.job import Item
 from tb.uvm import __main__ as command
-from tb.uvm import figures
+from tb.uvm import directed, figures
 from tb.uvm.run import run
 from tb.uvm.tests import STATES
 from tests.sim.faults import CONFIG, FAULTS
@@ -60,6 +62,16 @@ def test_a_fault_is_found_replayed_and_shrunk():
     item = Item(0, {"file": str(folder / "program.bmp")})
     (result,) = runner.run(built, CONFIG, [item], patches=[fault.patch])
     assert (result.divergence["cycle"], result.divergence["kind"]) == (recorded.cycle, recorded.kind)
+
+
+@pytest.mark.parametrize("make", [directed.weights_from_scratchpad, directed.vector_passes])
+def test_directed_programs_compute_something(make):
+    """Every vector instruction writes values that differ: nothing is clipped to one value."""
+    program = make(CONFIG, 1)
+    assert check(program) == []
+    events = run_stepped(program, keep_data=True).events
+    writes = [event.data["data"] for event in events if (event.station, event.kind) == ("vector", "write")]
+    assert len({value for data in writes for value in data.tobytes()}) > 10
 
 
 def test_resets_are_planned_in_every_kind_of_event():

@@ -47,7 +47,7 @@ FAULTS = (
     UvmFault("NoInstruction", "only an empty program is played", "No instruction was dispatched"),
     UvmFault("UnsampledGroup", "promised coverage is not reached", "promises to cover host.error"),
     UvmFault("NoCollector", "coverage is not collected", "No coverage collector is left"),
-    UvmFault("StateNotMet", "a planned reset never happens", "never met the state vector.param_read"),
+    UvmFault("StateNotMet", "a planned reset never happens", "never met the state host.error"),
     UvmFault("PlanWithoutProgram", "a reset is planned behind the last program", "had no program to happen in"),
     UvmFault("LostProgram", "the driver drops a program", "was never played"),
     UvmFault("ItemNotDone", "a driver forgets item_done()", "No cycle was played for"),

@@ -158,7 +158,7 @@ class StateNotMet(OneProgram):
     """Plans a reset in a state that the program never reaches."""
 
     async def main(self):
-        self.bfm.plan(ResetItem(When("vector.param_read")))
+        self.bfm.plan(ResetItem(When("host.error")))
         await super().main()
 
 
