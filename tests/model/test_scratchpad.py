@@ -68,9 +68,9 @@ def test_every_requester_reads_every_word(scratchpad, word, written, place):
     names = ("matmul_data", "weights_data", "vector_data", "store_data")
     reads = [word if index == place else -1 for index in range(4)]
     write = None if written is None else (written, 16, np.zeros(16, dtype=np.uint8))
-    scratchpad.arbitrate(-1, -1, -1, -1, None, None)
-    scratchpad.commit()
-    scratchpad.memory[word] += 100  # not what the data are after a reset
+    for other in range(4):  # not what the data are after a reset
+        scratchpad.arbitrate(*(8 if index == other else -1 for index in range(4)), None, None)
+        scratchpad.commit()
     expected = scratchpad.memory[word].tolist()
     scratchpad.arbitrate(*reads, None, write)
     scratchpad.commit()
