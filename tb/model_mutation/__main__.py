@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -91,6 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = " ".join(["python -m tb.model_mutation", *(sys.argv[1:] if argv is None else argv)])
     part = summary.figures(verdicts, monotonic() - recorded, recorded - started, command)
     cycles = sum(len(item.records) for item in recordings)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    part["cpu_seconds"] = round(used.ru_utime + used.ru_stime, 1)  # of the mutants, and of recording if that was due
     part |= {"candidates": len(all_mutants()), "recorded_programs": len(recordings), "recorded_cycles": cycles}
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     arguments.json.write_text(json.dumps(part, indent=1) + "\n")

@@ -14,15 +14,14 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
-from beatmatch.compiler import compile_gemm
 from beatmatch.config import Config, preset
-from beatmatch.program import HostEvent, Program
+from beatmatch.program import Program
 from beatmatch.trace import layout
 from tb import sim, toolchain
 from tb.lockstep import random_errors, random_programs, runner
 from tb.lockstep.streams import derive, stream
+from tb.model_mutation import directed
 from tb.model_mutation.record_bench import JOB_VARIABLE
-from tests.sim.error_cases import CASES
 
 FOLDER = toolchain.SIM_BUILD / "model_mutation"
 CONFIGS = (
@@ -31,13 +30,6 @@ CONFIGS = (
     Config(16, 4, 48, 3, 20, 5, 2, 1, 256, 1, 4, "tall"),
 )
 """Rows over columns and columns over rows, memory narrower and wider than a word, least and odd depths."""
-DIRECTED = (
-    *(name for name in CASES if "BUS" in name), "two signals", "store signals", "a circle", "full queue", "no slot",
-    "no second tile", "cycle limit 20", "slow memory", "load second row", "store iteration", "program address + 16",
-)  # fmt: skip
-"""Errors that random programs come to rarely, by their names in `error_cases`."""
-RESETS = 12
-"""Of one run of `resets`."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +58,7 @@ class Recording:
 
 
 def programs(seed: int, count: int, configs: Sequence[Config] = CONFIGS) -> dict[str, Program]:
-    """Random programs of each configuration by name; then resets, mistakes of each kind, directed errors."""
+    """Random programs of each configuration by name; then mistakes of each kind, and the directed ones."""
     found = {}
     for config in configs:
         for index in range(count):
@@ -81,24 +73,7 @@ def programs(seed: int, count: int, configs: Sequence[Config] = CONFIGS) -> dict
             if "disturbed" not in program.origin
         )
         found[f"{config.name}-{kind}"] = random_errors.disturb(stream(seed, kind), plain, kind)
-    for config in configs:
-        found[f"{config.name}-resets"] = resets(seed, config)
-    for index, name in enumerate(DIRECTED):
-        config = configs[index % len(configs)]
-        found[f"{config.name}-{name.replace(' ', '-')}"] = CASES[name].program(config)
-    return found
-
-
-def resets(seed: int, config: Config) -> Program:
-    """A product that is started and reset again and again, each time some cycles later: what is in flight is cut."""
-    rng = np.random.default_rng(derive(seed, "resets", config.name))
-    k, n = 3 * config.rows, 3 * config.cols
-    a, b = (rng.integers(-128, 128, shape).astype(np.int8) for shape in ((8, k), (k, n)))
-    events, cycle = [], 0
-    for index in range(RESETS):
-        cycle += 90 + 13 * index
-        events += [HostEvent(cycle, "reset", 1 + index % 3), HostEvent(cycle + 4, "start")]
-    return compile_gemm(a, b, config, out="int8").replace(host=tuple(events))
+    return found | directed.programs(seed, configs)
 
 
 def record(named: dict[str, Program], simulator: str = "icarus") -> list[Recording]:
