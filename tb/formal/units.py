@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tb import toolchain
+from tb.formal.instrument import Check
 
 HARNESSES = Path(__file__).parent / "harness"
 
@@ -58,10 +59,11 @@ def sources(unit: Unit) -> list[Path]:
     return [*map(Path, toolchain.rtl_sources()), unit.harness]
 
 
-def own_statement(check) -> str:
+def own_statement(check: Check) -> str:
     """For an assertion in the RTL itself: its source text."""
-    line = Path(check.file).read_text().splitlines()[check.line - 1].strip()
-    return f"{Path(check.file).name} asserts of its user: {line}"
+    name = Path(check.file).name  # Yosys names files from where it ran
+    path = next(path for path in toolchain.rtl_sources() if path.name == name)
+    return f"{name} asserts of its user: {path.read_text().splitlines()[check.line - 1].strip()}"
 
 
 UNITS = (

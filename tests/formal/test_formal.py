@@ -8,9 +8,9 @@ import pytest
 
 from tb.formal import cones, planted, report
 from tb.formal.counterexample import cycles
-from tb.formal.instrument import checks
+from tb.formal.instrument import Check, checks
 from tb.formal.run import Result, prove_all, withdraw
-from tb.formal.units import UNITS, statements
+from tb.formal.units import UNITS, own_statement, statements
 
 LIMIT = 60
 
@@ -89,6 +89,13 @@ def test_a_path_from_ready_to_valid_is_seen():
     pins = ports(ready_i=2, data_i=3, valid_o=5, held_o=6)
     cells = {"a": gate("$and", [2, 3], 4), "b": gate("$not", [4], 5), "c": gate("$dff", [4], 6)}
     assert cones.cones(cells, pins) == {"valid_o": {"ready_i", "data_i"}, "held_o": set()}
+
+
+def test_an_assertion_of_the_rtl_is_quoted_wherever_yosys_ran():
+    path = planted.toolchain.ROOT / "rtl/lib/bm_fifo.sv"
+    line = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if "assert (!push_i" in text)
+    said = own_statement(Check(f"bm_fifo:{line}", "assert", "../../somewhere/bm_fifo.sv", line))
+    assert said.startswith("bm_fifo.sv asserts of its user: assert (!push_i")
 
 
 def test_checks_are_read_from_a_netlist():
