@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Port bits that are always zero by contract: derived from the declarations, not listed.
 
-Three families: what the layout of the trace record leaves empty; what is zero in every instruction that the decoder
-lets through; the bits of error codes and engine numbers above the largest one declared. Whoever counts coverage checks
-that none of them ever toggled: a wrong exclusion is an error.
+What the layout of the trace record leaves empty; what is zero in every instruction that the decoder lets through; bits
+of error codes and engine numbers that no declared value has that can come there; bit 0 of the host's responses, which
+are OKAY or SLVERR. Whoever counts coverage checks that none of them ever toggled: a wrong exclusion is an error.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from beatmatch.config import Config
 from beatmatch.isa import ENGINE_OF, Engine, Error, Opcode
 from beatmatch.isa.encode import positions
 from beatmatch.trace import STATIONS, layout
+from tb.coverage.arch_errors import RAISED
 
 INSTRUCTION_BITS = 256
 Bits = set[int]
@@ -52,20 +53,38 @@ INSTRUCTION_PORTS: dict[tuple[str, str], tuple[Engine, ...]] = {
 }
 """Ports that carry queue heads or what was taken from them: of one engine, or of all five side by side."""
 
-CODE_PORTS: dict[tuple[str, str], tuple[int, int, int]] = {
-    **{(f"{name}.sv", "err_code_o"): (8, 1, max(Error)) for name in (
-        "load/bm_load", "weights/bm_weights", "matmul/bm_matmul", "vector/bm_vector", "vector/bm_vector_sequencer",
-        "store/bm_store")},
-    **{(f"frontend/{name}.sv", "err_code_i"): (8, 5, max(Error)) for name in ("bm_frontend", "bm_monitor")},
-    **{(f"frontend/{name}.sv", "error_code_o"): (8, 1, max(Error)) for name in ("bm_frontend", "bm_monitor")},
-    **{(f"frontend/{name}.sv", "error_engine_o"): (4, 1, max(Engine)) for name in ("bm_frontend", "bm_monitor")},
-    **{(f"host/{name}.sv", "error_code_i"): (8, 1, max(Error)) for name in ("bm_host", "bm_csr")},
-    **{(f"host/{name}.sv", "error_engine_i"): (4, 1, max(Engine)) for name in ("bm_host", "bm_csr")},
-    ("frontend/bm_monitor.sv", "decode_code_i"): (8, 1, Error.ZERO_SIZE),
-    ("frontend/bm_decode.sv", "code_o"): (8, 1, Error.ZERO_SIZE),
-    ("frontend/bm_legality.sv", "code_o"): (8, 1, Error.ZERO_SIZE),
+ENGINES = tuple(engine for engine in Engine if engine is not Engine.FRONTEND)
+CODES: dict[Engine, int] = {
+    engine: sum({1 << bit for code, who in RAISED.items() if engine.name in who and code is not Error.DEADLOCK
+                 for bit in range(8) if int(code) >> bit & 1})
+    for engine in Engine
 }  # fmt: skip
-"""Ports with error codes or engine numbers: bits of each, how many side by side, and the largest value."""
+"""Bits that the codes of an engine's own errors use; it is the frontend that raises a deadlock."""
+ANY_CODE = (1 << max(Error).bit_length()) - 1
+ANY_ENGINE = (1 << max(Engine).bit_length()) - 1
+REFUSED = Error.ILLEGAL_OPCODE | Error.ILLEGAL_FIELD | Error.ZERO_SIZE
+RESPONSE = 2  # OKAY is 0, SLVERR is 2
+
+USED_BITS: dict[tuple[str, str], tuple[int, tuple[int, ...]]] = {
+    ("load/bm_load.sv", "err_code_o"): (8, (CODES[Engine.LOAD],)),
+    ("weights/bm_weights.sv", "err_code_o"): (8, (CODES[Engine.WEIGHTS],)),
+    ("matmul/bm_matmul.sv", "err_code_o"): (8, (CODES[Engine.MATMUL],)),
+    ("vector/bm_vector.sv", "err_code_o"): (8, (CODES[Engine.VECTOR],)),
+    ("vector/bm_vector_sequencer.sv", "err_code_o"): (8, (CODES[Engine.VECTOR],)),
+    ("store/bm_store.sv", "err_code_o"): (8, (CODES[Engine.STORE],)),
+    **{(f"frontend/{name}.sv", "err_code_i"): (8, tuple(CODES[e] for e in ENGINES)) for name in ("bm_frontend",
+        "bm_monitor")},
+    **{(f"frontend/{name}.sv", "error_code_o"): (8, (ANY_CODE,)) for name in ("bm_frontend", "bm_monitor")},
+    **{(f"frontend/{name}.sv", "error_engine_o"): (4, (ANY_ENGINE,)) for name in ("bm_frontend", "bm_monitor")},
+    **{(f"host/{name}.sv", "error_code_i"): (8, (ANY_CODE,)) for name in ("bm_host", "bm_csr")},
+    **{(f"host/{name}.sv", "error_engine_i"): (4, (ANY_ENGINE,)) for name in ("bm_host", "bm_csr")},
+    ("frontend/bm_monitor.sv", "decode_code_i"): (8, (REFUSED,)),
+    ("frontend/bm_decode.sv", "code_o"): (8, (REFUSED,)),
+    ("frontend/bm_legality.sv", "code_o"): (8, (REFUSED,)),
+    **{(file, f"s_axil_{name}_o"): (2, (RESPONSE,)) for file in ("bm_core.sv", "host/bm_host.sv", "host/bm_axil.sv")
+       for name in ("bresp", "rresp")},
+}  # fmt: skip
+"""Ports of values with bits that are never used: width of a value, and a mask of the used ones per value side by side."""
 
 ZERO = ("instance", "act_format", "weight_format", "transpose")
 """Fields that a legal instruction has at zero."""
@@ -90,13 +109,13 @@ def _empty_trace(stations: Iterable[str], config: Config) -> tuple[Bits, int]:
 
 
 def _unused_codes(fields: Iterable[tuple[str, int]]) -> Bits:
-    """Bits of a header's fields for error codes and engines above the largest declared value."""
+    """Bits of a header's fields that no declared value has: codes, engines, the host's responses."""
     found: Bits = set()
     shift = 0
     for name, width in fields:
-        most = {"code": max(Error), "engine": max(Engine)}.get(name)
-        if most is not None:
-            found |= set(range(shift + int(most).bit_length(), shift + width))
+        used = {"code": ANY_CODE, "engine": ANY_ENGINE, "bresp": RESPONSE, "rresp": RESPONSE}.get(name)
+        if used is not None:
+            found |= {shift + bit for bit in range(width) if not used >> bit & 1}
         shift += width
     return found
 
@@ -148,9 +167,9 @@ def constant_bits(config: Config) -> dict[tuple[str, str], tuple[Bits, int]]:
     for key, engines in INSTRUCTION_PORTS.items():
         bits = {INSTRUCTION_BITS * n + bit for n, engine in enumerate(engines) for bit in _zero(engine, config)}
         found[key] = (bits, INSTRUCTION_BITS * len(engines))
-    for key, (width, count, most) in CODE_PORTS.items():
-        above = range(int(most).bit_length(), width)
-        found[key] = ({width * lane + bit for lane in range(count) for bit in above}, width * count)
+    for key, (width, masks) in USED_BITS.items():
+        free = {width * lane + bit for lane, mask in enumerate(masks) for bit in range(width) if not mask >> bit & 1}
+        found[key] = (free, width * len(masks))
     return found
 
 

@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """The coverage suite: which programs run on which configurations, and how each is made again from its name and seed.
 
-The programs are random ones of the lockstep run and directed ones (`tb.coverage.directed`). Which of them are run is
+The programs are random ones of the lockstep run and directed ones (`directed_*.py`). Which of them are run is
 data (`suite.json`), chosen by `tb.coverage.choose` from a larger pool so that every bin is hit from several seeds.
 """
 
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from beatmatch.config import Config
 from beatmatch.program import Program
-from tb.coverage import directed
+from tb.coverage import directed_counts, directed_decode, directed_memory, directed_order
 from tb.coverage.aimed import STATES, aimed, start_race
 from tb.coverage.collide import SCENARIOS, collide
 from tb.lockstep import random_errors, random_programs
 from tb.lockstep.streams import derive, stream
+
+Maker = Callable[[random.Random, Config, int], Program]
+"""What makes a directed program: of random numbers, a configuration, and the number of a variant."""
 
 CHOSEN = Path(__file__).resolve().with_name("suite.json")
 
@@ -74,7 +78,7 @@ class Kind:
     configs: tuple[str, ...] = ORDINARY
 
 
-def _directed(maker: directed.Maker) -> Callable[[int, Config, int], Program]:
+def _directed(maker: Maker) -> Callable[[int, Config, int], Program]:
     return lambda seed, config, variant: maker(stream(seed, maker.__name__), config, variant)
 
 
@@ -97,38 +101,39 @@ KINDS: dict[str, Kind] = {
     "random": Kind(_random, each=6),
     "error": Kind(_error, len(random_errors.KINDS) * 2),
     "visit": Kind(_random, each=2, visits=True, configs=(*SMALL, "deep")),
-    "refused": Kind(_directed(directed.refused), len(directed.REFUSALS), configs=SMALL),
-    "extreme": Kind(_directed(directed.extreme), len(directed.EXTREMES), configs=SMALL),
-    "many": Kind(_directed(directed.many), 27, configs=SMALL),
-    "few_in_rings": Kind(_directed(directed.few_in_rings), 3, configs=SMALL),
-    "tokens": Kind(_directed(directed.tokens), 2, configs=SMALL),
-    "overflow": Kind(_directed(directed.overflow), configs=("tall",)),
-    "pages": Kind(_directed(directed.pages), configs=(*SMALL, "columns", "fourths")),
-    "edges": Kind(_directed(directed.edges), configs=SMALL),
-    "short_rows": Kind(_directed(directed.short_rows)),
-    "retires": Kind(_directed(directed.retires), each=2, configs=(*SMALL, "deep")),
-    "interrupted": Kind(_directed(directed.interrupted), each=2, configs=(*SMALL, "deep")),
-    "stuck": Kind(_directed(directed.stuck), 30, configs=SMALL),
-    "bad_answers": Kind(_directed(directed.bad_answers), 24, configs=SMALL),
-    "parameter_rows": Kind(_directed(directed.parameter_rows), configs=SMALL),
+    "refused": Kind(_directed(directed_decode.refused), len(directed_decode.REFUSALS), configs=SMALL),
+    "extreme": Kind(_directed(directed_decode.extreme), len(directed_decode.EXTREMES), configs=SMALL),
+    "many": Kind(_directed(directed_counts.many), 27, configs=SMALL),
+    "few_in_rings": Kind(_directed(directed_counts.few_in_rings), 3, configs=SMALL),
+    "tokens": Kind(_directed(directed_order.tokens), 2, configs=SMALL),
+    "overflow": Kind(_directed(directed_counts.overflow), configs=("tall",)),
+    "pages": Kind(_directed(directed_memory.pages), configs=(*SMALL, "columns", "fourths")),
+    "edges": Kind(_directed(directed_memory.edges), configs=SMALL),
+    "short_rows": Kind(_directed(directed_order.short_rows)),
+    "retires": Kind(_directed(directed_order.retires), each=2, configs=(*SMALL, "deep")),
+    "interrupted": Kind(_directed(directed_order.interrupted), each=2, configs=(*SMALL, "deep")),
+    "stuck": Kind(_directed(directed_order.stuck), 30, configs=SMALL),
+    "bad_answers": Kind(_directed(directed_memory.bad_answers), 24, configs=SMALL),
+    "parameter_rows": Kind(_directed(directed_memory.parameter_rows), configs=SMALL),
     "collide": Kind(_directed(collide), len(SCENARIOS), configs=SMALL),
     "aimed": Kind(_directed(aimed), len(STATES), configs=SMALL),
     "start_race": Kind(_directed(start_race), 5, configs=SMALL),
-    "busy_port": Kind(_directed(directed.busy_port), configs=(*SMALL, "deep")),
-    "big_tiles": Kind(_directed(directed.big_tiles), configs=("large",)),
+    "busy_port": Kind(_directed(directed_memory.busy_port), configs=(*SMALL, "deep")),
+    "big_tiles": Kind(_directed(directed_memory.big_tiles), configs=("large",)),
     "part_words": Kind(
-        _directed(directed.part_words), configs=("eighths", "columns", "quarters", "fourths", "wide", "tall")
+        _directed(directed_memory.part_words), configs=("eighths", "columns", "quarters", "fourths", "wide", "tall")
     ),
-    "chorus": Kind(_directed(directed.chorus), configs=SMALL),
-    "wrong_transfer": Kind(_directed(directed.wrong_transfer), 6, configs=SMALL),
-    "halt_beside": Kind(_directed(directed.halt_beside), 5, configs=SMALL),
-    "twice": Kind(_directed(directed.twice), 12, configs=SMALL),
-    "anything": Kind(_directed(directed.anything), each=24, always=True, configs=SMALL),
-    "second_row": Kind(_directed(directed.second_row), always=True, configs=SMALL),
-    "shared_counter": Kind(_directed(directed.shared_counter), always=True, configs=SMALL),
-    "loops": Kind(_directed(directed.loops), always=True, configs=SMALL),
-    "late_error": Kind(_directed(directed.late_error), 5, always=True, configs=("tall",)),
-    "sequence": Kind(_directed(directed.sequence), always=True, configs=("tall",)),
+    "chorus": Kind(_directed(directed_order.chorus), configs=SMALL),
+    "wrong_transfer": Kind(_directed(directed_memory.wrong_transfer), 6, configs=SMALL),
+    "halt_beside": Kind(_directed(directed_order.halt_beside), 5, configs=SMALL),
+    "twice": Kind(_directed(directed_order.twice), 12, configs=SMALL),
+    "anything": Kind(_directed(directed_decode.anything), each=24, always=True, configs=SMALL),
+    "stream": Kind(_directed(directed_order.stream), each=3, configs=("deep", "halves")),
+    "second_row": Kind(_directed(directed_counts.second_row), always=True, configs=SMALL),
+    "shared_counter": Kind(_directed(directed_order.shared_counter), always=True, configs=SMALL),
+    "loops": Kind(_directed(directed_counts.loops), always=True, configs=SMALL),
+    "late_error": Kind(_directed(directed_counts.late_error), 5, always=True, configs=("tall",)),
+    "sequence": Kind(_directed(directed_counts.sequence), always=True, configs=("tall",)),
 }
 
 

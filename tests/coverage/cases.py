@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from beatmatch.isa import Opcode
-from tb.coverage.directed import _poked
+from tb.coverage.directed_decode import _poked
 from tb.coverage.pieces import from_accumulator, simple
 from tests.coverage.recorder import CONFIG, Recorder
 
