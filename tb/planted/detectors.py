@@ -19,7 +19,7 @@ from beatmatch.functional import run as run_functional
 from beatmatch.machine import SteppedMachine, run_stepped
 from beatmatch.program import HostEvent
 from tb import sim
-from tb.lockstep import runner, session
+from tb.lockstep import random_programs, runner, session
 from tb.lockstep.compare import Unknown
 from tb.lockstep.job import JOB_VARIABLE, Item, Job, Result
 from tb.lockstep.model_side import ModelSide
@@ -129,11 +129,17 @@ def host_script() -> str:
 
 
 def seeds() -> str:
-    """Different seeds and names give different streams, the same ones the same."""
+    """Different seeds and names give different streams and programs, the same ones the same."""
     drawn = [derive(1, "a"), derive(2, "a"), derive(1, "b"), derive(1, "a", 1)]
     if len(set(drawn)) < len(drawn):
         return "two streams are the same"
-    return PASSED if derive(1, "a") == drawn[0] else "a stream does not replay"
+    if derive(1, "a") != drawn[0]:
+        return "a stream does not replay"
+    first, second, again = (random_programs.generate(seed, CONFIG).to_bytes() for seed in (1, 2, 1))
+    if first != again:
+        return "a program does not replay"
+    body = [random_programs.generate(seed, CONFIG).instructions for seed in (1, 2)]
+    return PASSED if body[0] != body[1] and first != second else "two seeds give the same program"
 
 
 DETECTORS: dict[str, Callable[..., str]] = {
