@@ -32,8 +32,8 @@ jobs_option   = $(if $(JOBS),--jobs $(JOBS))
 sims_option   = $(if $(filter-out file,$(origin SIM)),--sim $(SIM))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lockstep sim bench bench-edit synth measure lint generate replay clean \
-        smoke regress nightly uvm cover mutate formal faults planted reruns testplan report signoff
+.PHONY: help setup demo test lockstep sim bench bench-edit synth measure lint generate replay clean
+.PHONY: smoke regress nightly uvm cover mutate formal faults planted reruns testplan report signoff
 
 help:
 	@sed -n 's/^#   \{0,1\}/  /p' Makefile
