@@ -8,9 +8,12 @@ import pytest
 from tb import run_bench, toolchain
 from tb.benches import BENCHES
 
+TOOLS = {"lockstep", "fast", "model_mutation"}
+"""Folders whose `bench` measures speed or records: no bench of a station."""
+
 
 def test_every_bench_has_a_name():
-    files = [path for path in (toolchain.ROOT / "tb").glob("*/*bench.py") if path.parent.name != "lockstep"]
+    files = [path for path in (toolchain.ROOT / "tb").glob("*/*bench.py") if path.parent.name not in TOOLS]
     modules = {f"tb.{path.parent.name}.{path.stem}" for path in files}
     assert {bench.module for bench in BENCHES.values()} == modules
 
