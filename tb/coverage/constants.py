@@ -84,7 +84,7 @@ USED_BITS: dict[tuple[str, str], tuple[int, tuple[int, ...]]] = {
     **{(file, f"s_axil_{name}_o"): (2, (RESPONSE,)) for file in ("bm_core.sv", "host/bm_host.sv", "host/bm_axil.sv")
        for name in ("bresp", "rresp")},
 }  # fmt: skip
-"""Ports of values with bits that are never used: width of a value, and a mask of the used ones per value side by side."""
+"""Ports of values with bits that are never used: width of a value, and a mask of used bits per value side by side."""
 
 ZERO = ("instance", "act_format", "weight_format", "transpose")
 """Fields that a legal instruction has at zero."""

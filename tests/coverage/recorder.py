@@ -10,6 +10,7 @@ from beatmatch.config import Config
 from beatmatch.isa import ENGINE_OF, Instruction
 from beatmatch.trace import VALID, layout
 from tb.coverage.collector import Coverage
+from tb.coverage.groups import GROUPS
 
 CONFIG = Config(4, 4, 64, 2, 16, 2, 2, 2, 32, 2, 4)
 SPACING = 2
@@ -98,9 +99,9 @@ class Recorder:
         """An error is registered."""
         return self.event(at, "host", "error", engine=engine, code=code, seq=seq)
 
-    def hits(self, block: int | None = None) -> dict[str, list[str]]:
-        """What a collector finds, sampling in blocks of so many cycles."""
-        coverage = Coverage()
+    def hits(self, block: int | None = None, group: str | None = None) -> dict[str, list[str]]:
+        """What a collector finds, of one group or of all, sampling in blocks of so many cycles."""
+        coverage = Coverage({group: GROUPS[group]} if group else GROUPS)
         coverage.begin("by hand", 1)
         block = block or len(self.records)
         for first in range(0, len(self.records), block):

@@ -21,7 +21,7 @@ def made(name: str, write) -> dict[str, list[str]]:
     """Hits of a case's records."""
     recorder = Recorder(config=CONFIGS.get(name, CONFIG))
     write(recorder)
-    return recorder.hits()
+    return recorder.hits(group=name)
 
 
 def test_there_is_a_case_for_every_group():
@@ -44,7 +44,7 @@ def test_where_blocks_are_cut_changes_nothing():
     for name, label, write in CASES:
         recorder = Recorder(config=CONFIGS.get(name, CONFIG))
         write(recorder)
-        assert label in recorder.hits(45)[name], name
+        assert label in recorder.hits(45, name)[name], name
 
 
 def test_groups_are_declared_completely():
