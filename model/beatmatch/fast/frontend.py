@@ -12,7 +12,7 @@ from beatmatch.fast.compiled import compiled
 from beatmatch.fast.recorder import emit
 from beatmatch.fast.registers import layout
 from beatmatch.isa.fields import INSTRUCTION_BYTES, SEMAPHORE_MAX, SEMAPHORES, Error
-from beatmatch.stations.control import ISSUE
+from beatmatch.stations.control import ISSUE, SIGNALLED
 from beatmatch.stations.fetch import BUFFER_ENTRIES, CHUNK_ENTRIES
 from beatmatch.stations.frontend import ENGINES, PATIENCE, SEQ_MASK
 
@@ -114,7 +114,8 @@ def observe(m, matmul_f):
     u.signal[MATMUL] = m.matmul.signal
     u.signal[VECTOR] = m.vector.signal
     u.signal[STORE] = m.store.transfer.signal
-    u.signalled = u.signal[LOAD] | u.signal[WEIGHTS] | u.signal[MATMUL] | u.signal[VECTOR] | u.signal[STORE]
+    held = u.signal[LOAD] | u.signal[WEIGHTS] | u.signal[MATMUL] | u.signal[VECTOR] | u.signal[STORE]
+    u.signalled = held & SIGNALLED
     fetch = u.fetch
     if u.halt:
         u.dispatching = 0

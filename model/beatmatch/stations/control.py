@@ -9,6 +9,8 @@ ISSUE = 1 << 18
 """Bit of a wait request that makes it an issue."""
 SYNC_MASK = ISSUE - 1
 """The bits of a wait request that say what it waits for."""
+SIGNALLED = 1 | 1 << 6
+"""The enables of a signal register: without them it is not set, whatever ids it holds."""
 LAST = 1 << 24
 """Bit of issue and retire events: nothing of the instruction follows."""
 
@@ -20,8 +22,6 @@ def sync_of(instruction: Instruction) -> int:
 
 
 def signals_of(instruction: Instruction) -> int:
-    """The 12 bits of an instruction's signals: {sig1_id, sig1_en, sig0_id, sig0_en}; 0 where it gives none."""
+    """The 12 bits of an instruction's signals: {sig1_id, sig1_en, sig0_id, sig0_en}, ids even without an enable."""
     f = instruction.fields
-    first = 1 | f["sig0_id"] << 1 if f["sig0_en"] else 0
-    second = 1 | f["sig1_id"] << 1 if f["sig1_en"] else 0
-    return first | second << 6
+    return f["sig0_en"] | f["sig0_id"] << 1 | f["sig1_en"] << 6 | f["sig1_id"] << 7

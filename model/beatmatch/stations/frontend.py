@@ -11,7 +11,7 @@ from beatmatch.config import Config
 from beatmatch.isa.encode import decode
 from beatmatch.isa.fields import Error
 from beatmatch.isa.legality import check
-from beatmatch.stations.control import ISSUE, SYNC_MASK
+from beatmatch.stations.control import ISSUE, SIGNALLED, SYNC_MASK
 from beatmatch.stations.fetch import Fetch
 from beatmatch.stations.semaphores import Semaphores
 from beatmatch.stations.writer import TraceWriter
@@ -164,7 +164,7 @@ class Frontend:
         if signals:
             signals.clear()
         for engine in self._engines:
-            if engine.signal:
+            if engine.signal & SIGNALLED:
                 signals.append(engine.signal)
         if halt:
             self._dispatching = False
