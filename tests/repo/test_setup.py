@@ -101,6 +101,13 @@ def test_every_dependency_is_pinned_and_has_a_reason():
         assert "#" in lines[row] or lines[row - 1].strip().startswith("#"), f"{name} has no reason beside it"
 
 
+def test_set_up_installs_extras_that_exist():
+    """pip only warns of an extra that pyproject.toml does not have."""
+    extras = re.search(r'"\.\[([\w,]+)\]"', (toolchain.ROOT / "tools/setup.py").read_text())[1].split(",")
+    project = tomllib.loads((toolchain.ROOT / "pyproject.toml").read_text())["project"]
+    assert set(extras) <= set(project["optional-dependencies"])
+
+
 def test_make_alone_prints_every_target():
     makefile = (toolchain.ROOT / "Makefile").read_text()
     targets = " ".join(re.findall(r"(?m)^\.PHONY: (.*)$", makefile)).split()
