@@ -20,6 +20,7 @@ RANKS = (
     ("stations", "oracle"),
     ("functional", "host_agent", "machine", "fast", "ordering", "checker"),
     ("compiler", "report"),
+    ("networks",),
     ("api",),
     ("commands", "cli", "generate", "generate_csr"),
 )
