@@ -63,10 +63,11 @@ def summary(rows: list[dict], seconds: float, jobs: int, command: str) -> dict:
     asserted = {key: group for key, group in properties.items() if group[0]["flavour"] == "assert"}
     proven = [key for key, group in asserted.items() if all(row["proven"] and row["covered"] for row in group)]
     covers = [key for key, group in properties.items() if all(row["covered"] for row in group)]
-    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    children, here = resource.getrusage(resource.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_SELF)
+    largest, own = children.ru_maxrss / 1024, here.ru_maxrss / 1024
+    busy = sum(usage.ru_utime + usage.ru_stime for usage in (children, here))
     return {
-        "command": command, "seconds": seconds, "jobs": jobs,
+        "command": command, "seconds": seconds, "cpu_seconds": round(busy, 1), "jobs": jobs,
         "properties": len(asserted), "proven": len(proven), "covers": len(covers), "proofs": len(rows),
         # the largest child as often as there are jobs, and this process: a bound, as no sum is measured
         "peak_mb": round(largest * jobs + own), "largest_process_mb": round(largest),

@@ -3,7 +3,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,25 +69,27 @@ def prove_all(
     only : str
         Names of checks must contain this.
     """
+    tasks = [
+        (unit, parameters, folder / f"{unit.name}.{number}")
+        for unit in units
+        for number, parameters in enumerate(unit.variants)
+    ]
+
+    def build(task: Task) -> list[Check]:
+        unit, parameters, place = task
+        return netlist.build(place, unit.top, files(unit), parameters)
+
     with ThreadPoolExecutor(jobs) as pool:
-        builds = []
-        for unit in units:
-            for number, parameters in enumerate(unit.variants):
-                place = folder / f"{unit.name}.{number}"
-                builds.append(
-                    pool.submit(
-                        lambda *a: (a, netlist.build(a[2], a[0].top, files(a[0]), a[1])), unit, parameters, place
-                    )
-                )
-        waiting = []
-        for build in builds:
-            task, checks = build.result()
+        builds = {pool.submit(build, task): number for number, task in enumerate(tasks)}
+        waiting: dict[int, list[Future[Result]]] = {}
+        for built in as_completed(builds):  # a slow build holds up nobody else's proofs
+            number, checks = builds[built], built.result()
+            task = tasks[number]
             assumed = assumptions(task[0], checks)
             asked = [c for c in checks if c.flavour != "assume" and only in c.name and c.name not in task[0].holes]
             together = [check.name for check in asked if check.flavour == "assert"]
-            for check in asked:
-                waiting.append(pool.submit(_judge, task, check, assumed, together, limit, done))
-        results = [entry.result() for entry in waiting]
+            waiting[number] = [pool.submit(_judge, task, check, assumed, together, limit, done) for check in asked]
+        results = [entry.result() for number in sorted(waiting) for entry in waiting[number]]
     withdraw(results)
     return results
 
