@@ -46,6 +46,8 @@ def document(functional: FunctionalReport, code: CodeReport | None) -> Element:
             root, "instanceCoverages", name=Path(item.name).stem, key=str(number), moduleName=Path(item.name).stem
         )
         _identity(instance, number)
+        if not item.counts:  # wiring only; the format wants a statement in a block
+            continue
         block = SubElement(instance, "blockCoverage")
         for line, count in sorted(item.counts.items()):
             statement = SubElement(block, "statement", alias=f"line {line}")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exclusions, figures, the page and the UCIS file."""
 
+from xml.etree import ElementTree
+
 import pytest
 
 from tb.coverage import functional, html, ucis
@@ -72,6 +74,14 @@ def test_the_ucis_file_holds_every_bin(tmp_path):
     bins = ucis.read(path)["status"]
     assert bins["idle"] == ("default", 3) and bins["busy"] == ("default", 1) and bins["done"] == ("ignore", 0)
     assert set(bins) == set(GROUPS["status"].bins)
+
+
+def test_the_ucis_file_has_statements_only_where_there_are_lines(tmp_path):
+    path = tmp_path / "coverage.xml"
+    ucis.write(path, report(), CodeReport([FileReport("a.sv"), FileReport("b.sv", counts={3: 7})], [], 0))
+    blocks = list(ElementTree.parse(path).getroot().iter("blockCoverage"))
+    assert [len(block) for block in blocks] == [1]
+    assert blocks[0].find("statement/bin/contents").get("coverageCount") == "7"
 
 
 def test_the_page_shows_holes_and_source(tmp_path):
