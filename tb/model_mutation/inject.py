@@ -51,6 +51,8 @@ def _live(module: Any, qualified: str) -> FunctionType:
 def _code(mutant: Mutant, old: CodeType) -> CodeType:
     node = changed(functions(mutant.file)[mutant.function], mutant.number)
     node.decorator_list = []
+    for name in old.co_freevars:  # a dropped call of super() must not change what the function closes over
+        node.body.append(ast.If(ast.Constant(False), [ast.Expr(ast.Name(name, ast.Load()))], []))
     *classes, _ = mutant.function.split(".")
     tree: ast.stmt = node
     for name in reversed(classes):  # the class gives private names and super() their meaning
