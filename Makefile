@@ -55,8 +55,9 @@ lockstep: setup ## N random programs on model and RTL, compared cycle by cycle
 sim: setup ## run one plain cocotb bench by name: a station's, the whole core's, the tutorial's
 	@$(RUN_MODULE) tb.run_bench $(BENCH) $(config_option)
 
-bench: setup ## speed of the lockstep run, and what the time goes to
+bench: setup ## speed of the lockstep run and what the time goes to; fast tier beside stepped
 	@$(RUN_MODULE) tb.lockstep.bench --sim $(SIM) $(config_option)
+	@$(RUN_MODULE) tb.fast.bench
 
 bench-edit: setup ## time the loop from an edit in the PE to the first divergence report
 	@$(RUN_MODULE) tb.bench_edit
