@@ -19,14 +19,14 @@ from math import prod
 
 import numpy as np
 
+from beatmatch.networks.errors import GraphError
 from beatmatch.networks.operators import OPERATORS, Operator
 from beatmatch.networks.scales import AddRequant, Quant, Requant
+from beatmatch.networks.weightless import Fill
+
+__all__ = ["DTYPES", "AddRequant", "Fill", "Graph", "GraphError", "Node", "Quant", "Requant", "Tensor"]
 
 DTYPES = ("int8", "int16", "int32", "int64", "uint8", "float32", "float64", "float16", "bool")
-
-
-class GraphError(ValueError):
-    """A network that cannot be taken; the text is one sentence that says what to do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +43,10 @@ class Tensor:
     quant : Quant, optional
         Scale and zero point of an int8 tensor.
     data : ndarray, optional
-        Values of a constant. None for activations.
-    weightless : bool
-        A constant whose `data` was regenerated from a seed: shapes, cycles and traffic mean something, values do not.
+        Values of a constant that has them.
+    fill : Fill, optional
+        A constant without values: `values` makes some from a seed. Shapes, cycles and traffic mean something, results
+        do not.
     """
 
     name: str
@@ -53,17 +54,25 @@ class Tensor:
     dtype: str
     quant: Quant | None = None
     data: np.ndarray | None = None
-    weightless: bool = False
+    fill: Fill | None = None
 
     @property
     def constant(self) -> bool:
         """Whether the values are part of the network."""
-        return self.data is not None
+        return self.data is not None or self.fill is not None
 
     @property
     def size(self) -> int:
         """Number of elements."""
         return prod(self.shape)
+
+    def values(self) -> np.ndarray:
+        """Values of a constant; made anew in each call for a weightless one."""
+        if self.data is not None:
+            return self.data
+        if self.fill is None:
+            raise ValueError(f"{self.name} is no constant; it has values only in an execution.")
+        return self.fill.values(self.shape, self.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +155,7 @@ class Graph:
     @property
     def weightless(self) -> bool:
         """Whether any constant was made from a seed: then values mean nothing, and no accuracy is claimed."""
-        return any(tensor.weightless for tensor in self.tensors.values())
+        return any(tensor.fill is not None for tensor in self.tensors.values())
 
     def consumers(self) -> dict[str, list[Node]]:
         """Nodes that read each tensor."""
@@ -175,7 +184,7 @@ class Graph:
         for tensor in self.tensors.values():
             if any(size < 1 for size in tensor.shape):
                 raise GraphError(f"Tensor {tensor.name} has the shape {tensor.shape}; every size must be at least 1.")
-            if tensor.constant and tensor.data.shape != tensor.shape:
+            if tensor.data is not None and tensor.data.shape != tensor.shape:
                 raise GraphError(f"Constant {tensor.name} has values of shape {tensor.data.shape}, not {tensor.shape}.")
         for node in self.nodes:
             if names[node.name] > 1:

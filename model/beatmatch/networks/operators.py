@@ -114,6 +114,6 @@ OPERATORS: dict[str, Operator] = {
     "unary": _elementwise("Sqrt, Exp, Log, Neg, Abs, Reciprocal, Floor, Not, Sin, Cos, by kind", "kind"),
     "softmax": _elementwise("along an axis", "axis"),
     "layernorm": _elementwise("inputs x, scale, bias (optional); over the axes from axis on", "axis", "epsilon"),
-    "batchnorm": _elementwise("per channel scale and shift; inputs x, scale, shift, of the channels' shape", "epsilon"),
+    "batchnorm": _elementwise("per channel of axis 1: inputs x, factor, offset"),
     "reduce": _elementwise("mean, sum, max, min over axes, by kind", "kind", "axes", "keepdims"),
 }

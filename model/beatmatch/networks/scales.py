@@ -69,15 +69,16 @@ class AddRequant:
     ----------
     multiplier_a, multiplier_b : int
         0 to 2^24 - 1.
-    bias : int
-        int32; holds the correction for both zero points.
+    bias : int or ndarray, [N]
+        int32; holds the correction for both zero points. One per column of the last axis where the second operand is a
+        constant: then it holds that operand, too, and `multiplier_b` is 0.
     shift, zero_point, low, high : int
         As in `Requant`.
     """
 
     multiplier_a: int
     multiplier_b: int
-    bias: int
+    bias: int | np.ndarray
     shift: int
     zero_point: int
     low: int = -128
