@@ -13,7 +13,8 @@ import numpy as np
 from beatmatch.networks.errors import GraphError
 from beatmatch.networks.graph import Graph, Node, Quant, Tensor
 from beatmatch.networks.integer import SUMS, rescale_requant
-from beatmatch.networks.simplify import drop_unused, fuse_bias, plain_constants
+from beatmatch.networks.real import compute
+from beatmatch.networks.simplify import drop_unused, fuse_batchnorm, fuse_bias, plain_constants
 
 ACTIVATIONS = ("relu", "clip")
 
@@ -29,6 +30,7 @@ def fuse(graph: Graph, stored: dict[str, str]) -> None:
         The integers of each dequantized constant.
     """
     _spread_quant(graph)
+    fuse_batchnorm(graph)
     fuse_bias(graph, stored)
     _Fusion(graph, stored).run()
     plain_constants(graph, stored)
@@ -97,17 +99,17 @@ class _Fusion:
         if node.op == "quantize":
             return self._between(node)
         ends = [self._end(node, name) for name in node.outputs]
-        if None in ends or any(self.graph.tensors[name].dtype != "float32" for name in node.outputs):
+        if any(self.graph.tensors[name].dtype != "float32" for name in node.outputs):
             return None
+        if None in ends:
+            return self._moved_before(node) if node.operator.moves and len(node.outputs) == 1 else None
         inputs = self._inputs(node)
         if inputs is None:
             return None
-        chain = ends[0][0]
-        if node.op in ACTIVATIONS:
-            chain = [node, *chain]
+        chain = [node, *ends[0][0]] if node.op in ACTIVATIONS else ends[0][0]
         low, high = self._bounds(chain, self._quant(ends[0][1].outputs[0]))
         outputs = [end.outputs[0] for _, end in ends]
-        made = self._make(node, inputs, outputs, low, high, bool(chain))
+        made = self._make(node, inputs, outputs, low, high, (low, high) != (-128, 127))
         if made is not None:
             self.gone.update(other.name for chain, end in ends for other in (*chain, end))
         return made
@@ -164,6 +166,34 @@ class _Fusion:
         if node.operator.moves:
             return self._moved(node, inputs, outputs, low, high, clipped)
         return None if clipped else [Node(node.name, node.op, tuple(inputs), tuple(outputs), node.attributes)]
+
+    def _moved_before(self, node: Node) -> list[Node] | None:
+        """A node that moves values behind a dequantize: it moves the integers, which become real after it."""
+        source = self._integers(node.inputs[0])
+        inputs = [source, *node.inputs[1:]]
+        if source is None or node.op == "concat" or node.op == "pad":
+            return None
+        tensor, out = self.graph.tensors[source], self.graph.tensors[node.outputs[0]]
+        quant = tensor.quant
+        if quant.axis is not None:
+            if node.op != "transpose":
+                return None
+            quant = replace(quant, axis=node.attributes["perm"].index(quant.axis))
+        name = f"{out.name}/int8"
+        self.graph.tensors[name] = Tensor(name, out.shape, tensor.dtype, quant)
+        move = replace(node, inputs=tuple(inputs), outputs=(name,))
+        back = Node(f"{node.name}/dequantize", "dequantize", (name,), (out.name,))
+        self.made[out.name] = back
+        if not tensor.constant or any(n and not self.graph.tensors[n].constant for n in inputs):
+            return [move, back]
+        self.stored[out.name] = name
+        if tensor.fill:
+            moved = replace(self.graph.tensors[name], fill=replace(tensor.fill, name=name))
+        else:
+            values = [self.graph.tensors[n].values() for n in inputs]
+            moved = replace(self.graph.tensors[name], data=compute(self.graph, move, values)[0])
+        self.graph.tensors[name] = moved
+        return [back]
 
     def _keep(self, operands: list[Tensor | None]) -> tuple[str, ...]:
         """Enter tensors that the integer form made, such as a bias in units of the sums."""

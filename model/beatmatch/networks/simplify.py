@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from beatmatch.networks.graph import Graph, Node, Tensor
 from beatmatch.networks.weightless import Fill
 
@@ -27,6 +29,33 @@ def fuse_bias(graph: Graph, stored: dict[str, str]) -> None:
         merged[node.name] = replace(node, inputs=(*node.inputs, bias), outputs=after.outputs)
         gone.add(after.name)
         _move_before(graph, bias, node)
+    graph.nodes = [merged.get(node.name, node) for node in graph.nodes if node.name not in gone]
+
+
+def fuse_batchnorm(graph: Graph) -> None:
+    """Take the factors of a batch normalization into the real convolution before it."""
+    readers = graph.consumers()
+    gone: set[str] = set()
+    merged: dict[str, Node] = {}
+    for node in graph.nodes:
+        users = readers[node.outputs[0]]
+        if node.op != "conv" or len(users) != 1 or users[0].op != "batchnorm" or node.outputs[0] in graph.outputs:
+            continue
+        weight, *bias = (graph.tensors[name] for name in node.inputs[1:])
+        factor, offset = (graph.tensors[name] for name in users[0].inputs[1:])
+        if not all(tensor.constant and tensor.dtype == "float32" for tensor in (weight, *bias, factor, offset)):
+            continue
+        names = [f"{node.name}/{role}" for role in ("weight", "bias")]
+        if any(tensor.fill for tensor in (weight, *bias, factor, offset)):
+            values = [{"fill": replace(weight.fill or Fill(""), name=names[0])}, {"fill": Fill(names[1])}]
+        else:
+            scaled = weight.data * factor.data.reshape(-1, *(1,) * (weight.data.ndim - 1))
+            shift = offset.data + (bias[0].data * factor.data if bias else 0)
+            values = [{"data": scaled.astype(np.float32)}, {"data": shift.astype(np.float32)}]
+        for name, shape, value in zip(names, (weight.shape, factor.shape), values, strict=True):
+            graph.tensors[name] = Tensor(name, shape, "float32", **value)
+        merged[node.name] = replace(node, inputs=(node.inputs[0], *names), outputs=users[0].outputs)
+        gone.add(users[0].name)
     graph.nodes = [merged.get(node.name, node) for node in graph.nodes if node.name not in gone]
 
 
