@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import sys
 import tempfile
 from collections.abc import Callable
@@ -158,13 +159,30 @@ NETWORKS: dict[str, Callable[[], tuple[object, tuple]]] = {
 }
 
 
+def count(model: object, inputs: tuple) -> int:
+    """Multiply-accumulates by torch's own counter, which sees the operators that run and knows nothing of ONNX."""
+    import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.utils.flop_counter import FlopCounterMode
+
+    # Fused kernels are operators that the counter does not know: attention is to run as its matrix products.
+    torch.backends.mha.set_fastpath_enabled(False)
+    with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        model(*inputs)
+    return counter.get_total_flops() // 2
+
+
 def export(name: str, folder: Path) -> Path:
-    """Export one network, strip it, write it."""
+    """Export one network, strip it, write it, and enter its multiply-accumulates in `macs.json` beside it."""
     import onnx
     import torch
 
     torch.manual_seed(0)
     model, inputs = NETWORKS[name]()
+    counts_file = folder / "macs.json"
+    counts = json.loads(counts_file.read_text()) if counts_file.exists() else {}
+    counts[name] = count(model.eval(), inputs)
+    counts_file.write_text(json.dumps(dict(sorted(counts.items())), indent=2) + "\n")
     with tempfile.TemporaryDirectory() as scratch, torch.no_grad():
         whole = Path(scratch) / "whole.onnx"
         torch.onnx.export(model.eval(), inputs, str(whole), opset_version=OPSET, dynamo=True, external_data=True)

@@ -1,52 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every quantized operator against onnxruntime: each node alone, on the integers that onnxruntime gave its inputs."""
 
+from dataclasses import replace
+
 import numpy as np
-import onnxruntime
 import pytest
-from onnx import ModelProto, helper
+from onnx import ModelProto
 
 from beatmatch.networks.graph import Graph
 from beatmatch.networks.onnx_import import from_model
-from beatmatch.networks.reference import execute
-from tests.networks.build import INT8, UINT8, Builder
+from tests.networks.build import INT8, Builder
+from tests.networks.compare import differences
 
 RNG_SEED = 20
 
 
-def compare(model: ModelProto, feeds: dict[str, np.ndarray], optimize: bool = False) -> tuple[Graph, dict[str, int]]:
-    """Largest difference of each quantized tensor, in steps of its scale."""
+def compare(model: ModelProto, feeds: dict[str, np.ndarray]) -> tuple[Graph, dict[str, int]]:
+    """The graph, and the largest difference of each of its tensors."""
     graph = from_model(model)
-    known = {output.name for output in model.graph.output}
-    written = {name for node in model.graph.node for name in node.output}
-    for name in written - known:
-        if name in graph.tensors and graph.tensors[name].dtype == "int8":
-            model.graph.output.append(helper.make_tensor_value_info(name, _kind(model, name), None))
-    options = onnxruntime.SessionOptions()
-    if not optimize:
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    theirs = dict(zip(names, (_signed(v) for v in session.run(None, feeds)), strict=True))
-    signed = {name: _signed(value) for name, value in feeds.items()}
-    ours = execute(graph, signed, given=theirs, keep=True)
-    shared = [name for name in ours if name in theirs and ours[name].dtype == np.int8]
-    assert shared, "nothing was compared"
-    return graph, {name: int(np.abs(ours[name].astype(int) - theirs[name]).max()) for name in shared}
-
-
-def _kind(model: ModelProto, name: str) -> int:
-    unsigned = {
-        node.output[0]
-        for node in model.graph.node
-        if node.op_type == "QuantizeLinear"
-        and any(c.name == node.input[2] and c.data_type == UINT8 for c in model.graph.initializer)
-    }
-    return UINT8 if name in unsigned else INT8
-
-
-def _signed(array: np.ndarray) -> np.ndarray:
-    return (array.astype(np.int16) - 128).astype(np.int8) if array.dtype == np.uint8 else array
+    return graph, differences(model, feeds, graph)
 
 
 def weights(b: Builder, rng: np.random.Generator, *shape: int, axis: int = 0, channels: bool = True) -> str:
@@ -214,3 +186,54 @@ def test_concatenation_slices_pads_gathers_and_resizes():
     ops = [node.op for node in graph.nodes if "quantize" not in node.op]
     assert ops == ["rescale", "concat", "slice", "pad", "resize", "gather"]
     assert max(worst.values()) <= 1
+
+
+@pytest.mark.parametrize("op", ["QLinearConv", "QGemm", "QLinearMatMul", "QLinearAdd", "QLinearGlobalAveragePool",
+                                "QLinearConcat", "QLinearSigmoid"])  # fmt: skip
+def test_the_operators_of_the_other_format(op):
+    rng = np.random.default_rng(RNG_SEED)
+    b = Builder()
+    x = b.input("x", 2, 4, 6, 6, kind=INT8) if "Gemm" not in op else b.input("x", 5, 4, kind=INT8)
+    xs, xz, ys, yz = (b.constant(0.03), b.constant(3, np.int8), b.constant(0.05), b.constant(-4, np.int8))
+    w = {"QLinearConv": (8, 4, 3, 3), "QGemm": (6, 4), "QLinearMatMul": (6, 7)}.get(op, ())
+    weight = b.constant(rng.integers(-127, 128, w), np.int8)
+    ws, wz = b.constant(rng.uniform(0.002, 0.01, w[:1])), b.constant(np.zeros(w[:1]), np.int8)
+    bias = b.constant(rng.integers(-3000, 3000, w[:1]), np.int32)
+    one, none = b.constant(0.01), b.constant(0, np.int8)
+    more = {"domain": "com.microsoft"}
+    out = {
+        "QLinearConv": lambda: b.node(op, x, xs, xz, weight, ws, wz, ys, yz, bias, pads=[1, 1, 1, 1]),
+        "QGemm": lambda: b.node(op, x, xs, xz, weight, ws, wz, bias, ys, yz, transB=1, **more),
+        "QLinearMatMul": lambda: b.node(op, x, xs, xz, weight, one, none, ys, yz),
+        "QLinearAdd": lambda: b.node(op, x, xs, xz, x, xs, xz, ys, yz, **more),
+        "QLinearGlobalAveragePool": lambda: b.node(op, x, xs, xz, ys, yz, channels_last=0, **more),
+        "QLinearConcat": lambda: b.node(op, ys, yz, x, xs, xz, x, xs, xz, axis=1, **more),
+        "QLinearSigmoid": lambda: b.node(op, x, xs, xz, ys, yz, **more),
+    }[op]()  # fmt: skip
+    b.output(out, kind=INT8)
+    shape = (2, 4, 6, 6) if "Gemm" not in op else (5, 4)
+    graph, worst = compare(b.model(), {"x": rng.integers(-128, 128, shape).astype(np.int8)})
+    assert all("quantize" not in node.op for node in graph.nodes)
+    assert max(worst.values()) <= 1
+
+
+def test_a_wrong_parameter_would_be_seen():
+    rng = np.random.default_rng(RNG_SEED)
+    b = Builder()
+    x = b.pair(b.input("x", 7, 40), 0.03, -5)
+    b.output(b.pair(b.node("MatMul", x, weights(b, rng, 40, 12, axis=1)), 0.06, 3))
+    model, feeds = b.model(), {"x": rng.normal(size=(7, 40)).astype(np.float32)}
+    graph = from_model(model)
+    (place,) = (k for k, node in enumerate(graph.nodes) if node.op == "dense")
+    right = graph.nodes[place]
+    for wrong in (
+        replace(right.requant, bias=right.requant.bias + 40 * 127),
+        replace(right.requant, multiplier=right.requant.multiplier // 64 * 62),
+        replace(right.requant, shift=right.requant.shift - 1),
+        replace(right.requant, zero_point=right.requant.zero_point + 2),
+        replace(right.requant, high=20),
+    ):
+        graph.nodes[place] = replace(right, requant=wrong)
+        assert max(differences(model, feeds, graph).values()) > 1
+    graph.nodes[place] = right
+    assert max(differences(model, feeds, graph).values()) <= 1

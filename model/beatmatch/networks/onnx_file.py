@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 from beatmatch.networks.errors import GraphError
+from beatmatch.networks.extra import need
 from beatmatch.networks.weightless import fill_of
 
 OLDEST = 11
@@ -17,21 +17,6 @@ LARGEST_FILE = 2**31 - 1
 """Protobuf's own limit."""
 DOMAINS = ("", "ai.onnx", "com.microsoft")
 CONTROL_FLOW = ("If", "Loop", "Scan", "SequenceMap")
-
-
-def need(name: str) -> ModuleType:
-    """Import a module of the extra `networks`.
-
-    Raises
-    ------
-    GraphError
-        If it is not installed.
-    """
-    try:
-        return import_module(name)
-    except ImportError:
-        package = name.split(".")[0]
-        raise GraphError(f"This needs {package}; install it with: pip install 'beatmatch[networks]'.") from None
 
 
 def load(path: str | Path, dims: Mapping[str, int] | None = None) -> object:
@@ -63,7 +48,7 @@ def load(path: str | Path, dims: Mapping[str, int] | None = None) -> object:
             )
         model = onnx.load(str(path), load_external_data=False)
     except OSError as error:
-        raise GraphError(f"{path} cannot be read: {error.strerror}.") from None
+        raise GraphError(f"{path} cannot be read ({error.strerror}); give the path of an ONNX file.") from None
     except GraphError:
         raise
     except Exception as error:  # protobuf's decoders raise types of their own, one per implementation

@@ -90,6 +90,10 @@ OPERATORS: dict[str, Operator] = {
         moves=False,
     ),
     "gather": Operator("estimate", "rows by index along an axis, embedding tables among them", ("axis",), moves=True),
+    "gather_elements": Operator(
+        "estimate", "elements by index along an axis, an index for each", ("axis",), moves=True
+    ),
+    "gather_nd": Operator("estimate", "elements or blocks by index tuples", (), moves=True),
     "expand": Operator("estimate", "broadcast to the output's shape", (), moves=True),
     "quantize": Operator("estimate", "float32 to int8 at the network's border", ()),
     "dequantize": Operator("estimate", "int8 to float32 at the network's border", ()),

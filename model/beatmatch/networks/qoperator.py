@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from beatmatch.networks.errors import GraphError
-from beatmatch.networks.onnx_file import need
+from beatmatch.networks.extra import need
 
 _DYNAMIC = ("DynamicQuantizeLinear", "MatMulInteger", "ConvInteger", "DynamicQuantizeMatMul", "MatMulIntegerToFloat")
 

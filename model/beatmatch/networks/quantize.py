@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from beatmatch.networks.errors import GraphError
-from beatmatch.networks.onnx_file import need, prepare
+from beatmatch.networks.extra import need
+from beatmatch.networks.onnx_file import prepare
 from beatmatch.networks.weightless import fill_of, regenerate
 
 SETTINGS = {

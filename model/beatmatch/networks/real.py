@@ -129,6 +129,8 @@ REAL: dict[str, Callable[[Values, dict, list[tuple[int, ...]]], np.ndarray | lis
     "reshape": lambda v, a, s: v[0].reshape(s[0]),
     "transpose": lambda v, a, s: v[0].transpose(a["perm"]),
     "gather": _gather,
+    "gather_elements": lambda v, a, s: np.take_along_axis(v[0], v[1] % v[0].shape[a["axis"]], a["axis"]),
+    "gather_nd": lambda v, a, s: v[0][tuple(np.moveaxis(v[1], -1, 0))],
     "expand": lambda v, a, s: np.broadcast_to(v[0], s[0]),
     "cast": lambda v, a, s: v[0],
 }

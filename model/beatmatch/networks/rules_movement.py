@@ -64,6 +64,18 @@ def _pad(reader: Reader, node: object) -> None:
     reader.add(node, "pad", [node.input[0]], pads=tuple(pads.reshape(-1).tolist()), mode=mode, value=value)
 
 
+@rule("GatherElements")
+def _gather_elements(reader: Reader, node: object) -> None:
+    reader.add(node, "gather_elements", axis=reader.axis(node, 0))
+
+
+@rule("GatherND")
+def _gather_nd(reader: Reader, node: object) -> None:
+    if reader.attribute(node, "batch_dims", 0):
+        raise reader.refuse(node, f"has batch_dims={reader.attribute(node, 'batch_dims')}", "export it with 0")
+    reader.add(node, "gather_nd")
+
+
 @rule("Gather")
 def _gather(reader: Reader, node: object) -> None:
     rank = len(reader.shape(node.input[0]))

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from beatmatch.networks.errors import GraphError
+from beatmatch.networks.extra import need
 from beatmatch.networks.graph import DTYPES, Tensor
-from beatmatch.networks.onnx_file import DOMAINS, need
+from beatmatch.networks.onnx_file import DOMAINS
 from beatmatch.networks.weightless import Fill, fill_of
 
 LARGEST_TENSOR = 2**31
@@ -159,7 +160,7 @@ class Static:
         opsets = [onnx.helper.make_opsetid("", schema.since_version)]
         try:
             found = onnx.shape_inference.infer_node_outputs(schema, node, kinds, data, opset_imports=opsets)
-        except onnx.shape_inference.InferenceError as error:
+        except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError) as error:
             reason = str(error).strip().splitlines()[-1].rstrip(".")
             raise GraphError(f"{label(node)} does not fit its inputs ({reason}); export the network again.") from None
         for name in filter(None, node.output):
@@ -180,7 +181,18 @@ class Static:
             return True
         if any(tensor.size > LARGEST_FOLDED for tensor in outs) or node.op_type.startswith("Random"):
             return False
+        results = self._evaluated(node, ins, outs)
+        for tensor, result in zip(outs, results, strict=True):
+            data = np.asarray(result)
+            self.tensors[tensor.name] = Tensor(tensor.name, data.shape, data.dtype.name, data=data)
+        return True
+
+    def _evaluated(self, node: object, ins: list[Tensor], outs: list[Tensor]) -> list[np.ndarray]:
+        """Values of a node's outputs by ONNX's own evaluator."""
         helper = self.onnx.helper
+        if node.op_type == "GatherElements":  # the evaluator wants more data than indices
+            axis = next((a.i for a in node.attribute if a.name == "axis"), 0)
+            return [np.take_along_axis(ins[0].data, ins[1].data % ins[0].shape[axis], axis)]
         infos = {
             t.name: helper.make_tensor_value_info(t.name, helper.np_dtype_to_tensor_dtype(np.dtype(t.dtype)), t.shape)
             for t in (*ins, *outs)
@@ -189,10 +201,6 @@ class Static:
         graph = helper.make_graph([node], "fold", unique, [infos[t.name] for t in outs])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.version)])
         try:
-            results = need("onnx.reference").ReferenceEvaluator(model).run(None, {t.name: t.data for t in ins})
+            return need("onnx.reference").ReferenceEvaluator(model).run(None, {t.name: t.data for t in ins})
         except Exception as error:  # the evaluator raises whatever numpy does
             raise GraphError(f"{label(node)} of constants cannot be computed ({error}); export it again.") from None
-        for tensor, result in zip(outs, results, strict=True):
-            data = np.asarray(result)
-            self.tensors[tensor.name] = Tensor(tensor.name, data.shape, data.dtype.name, data=data)
-        return True

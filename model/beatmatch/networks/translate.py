@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from beatmatch.networks.errors import GraphError
+from beatmatch.networks.extra import need
 from beatmatch.networks.graph import Node, Tensor
-from beatmatch.networks.onnx_file import need
 from beatmatch.networks.static import Static, label
 
 Rule = Callable[["Reader", object], None]

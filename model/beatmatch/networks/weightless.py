@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from beatmatch.networks.extra import need
+
 LOCATION = "weightless"
 _CHUNK = 1 << 20
 
@@ -48,26 +50,27 @@ class Fill:
         return values.reshape(shape)
 
 
-def strip(model: object, smallest: int = 1024) -> object:
+def strip(model: object, smallest: int = 64) -> object:
     """A copy of an ONNX model without the data of its large floating-point and int8 initializers.
 
     Parameters
     ----------
     model : onnx.ModelProto
     smallest : int
-        Constants with fewer elements keep their values: shapes, axes and scales are among them.
+        Constants with fewer elements keep their values; shapes, axes and scales keep them at any size.
 
     Returns
     -------
     onnx.ModelProto
     """
-    from onnx import TensorProto, numpy_helper
-
+    onnx = need("onnx")
+    TensorProto, numpy_helper = onnx.TensorProto, onnx.numpy_helper
     stripped = type(model)()
     stripped.CopyFrom(model)
     bulk = {TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.INT8, TensorProto.UINT8}
+    scales = _scales(stripped)
     for tensor in stripped.graph.initializer:
-        if tensor.data_type not in bulk or np.prod(tensor.dims, dtype=np.int64) < smallest:
+        if tensor.data_type not in bulk or np.prod(tensor.dims, dtype=np.int64) < smallest or tensor.name in scales:
             continue
         values = numpy_helper.to_array(tensor).astype(np.float64)
         entries = {"mean": values.mean(), "deviation": values.std(), "low": values.min(), "high": values.max()}
@@ -75,10 +78,21 @@ def strip(model: object, smallest: int = 1024) -> object:
     return stripped
 
 
+def _scales(model: object) -> set[str]:
+    """Names of scales and zero points, which say how integers are to be read."""
+    kept = set()
+    for node in model.graph.node:
+        if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+            kept.update(node.input[1:])
+        elif node.op_type.startswith("QLinear") or node.op_type == "QGemm":
+            vectors = {tensor.name for tensor in model.graph.initializer if len(tensor.dims) < 2}
+            kept.update(vectors.intersection(node.input))
+    return kept
+
+
 def declare(tensor: object, **statistics: float) -> None:
     """Make an ONNX initializer weightless, in place; the statistics are those of `Fill`."""
-    from onnx import TensorProto
-
+    TensorProto = need("onnx").TensorProto
     bare = TensorProto(name=tensor.name, dims=tensor.dims, data_type=tensor.data_type)
     bare.data_location = TensorProto.EXTERNAL
     for key, value in {"location": LOCATION, **{k: f"{v:.6g}" for k, v in statistics.items()}}.items():
@@ -96,8 +110,8 @@ def fill_of(tensor: object) -> Fill | None:
 
 def regenerate(model: object) -> object:
     """A copy of a stripped ONNX model with values in every initializer, for tools that need some."""
-    from onnx import helper, numpy_helper
-
+    onnx = need("onnx")
+    helper, numpy_helper = onnx.helper, onnx.numpy_helper
     whole = type(model)()
     whole.CopyFrom(model)
     for tensor in whole.graph.initializer:
