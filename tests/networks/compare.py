@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare each int8 tensor of a quantized model with onnxruntime's, each node on onnxruntime's own inputs."""
 
+import argparse
+import json
+from pathlib import Path
+
 import numpy as np
+import onnx
 import onnxruntime
 from onnx import ModelProto, helper
 
+from beatmatch.networks import library
 from beatmatch.networks.graph import Graph
 from beatmatch.networks.onnx_import import from_model
+from beatmatch.networks.quantize import quantized, sample_inputs
 from beatmatch.networks.reference import execute
 from tests.networks.build import INT8, UINT8
 
@@ -42,3 +49,32 @@ def _kind(model: ModelProto, name: str) -> int:
         if name in node.output and node.op_type.startswith(("Quantize", "QLinear", "QGemm")):
             return UINT8 if any(kinds.get(n) == UINT8 for n in node.input) else INT8
     return INT8
+
+
+def main() -> None:
+    """Quantize networks of the library and compare every int8 tensor; minutes for all of them."""
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog="example: python -m tests.networks.compare resnet18 minilm_l6",
+    )
+    parser.add_argument("names", nargs="*", metavar="NETWORK", help=f"of {', '.join(library.names())}; all if none")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, too")
+    arguments = parser.parse_args()
+    rows = {}
+    for name in arguments.names or library.names():
+        model = onnx.load(str(library.path_of(name)), load_external_data=False)
+        made = quantized(model, sample_inputs(model, 2))
+        graph = from_model(made)
+        found = differences(made, sample_inputs(model, 1)[0], graph)
+        same = graph.total_macs == library.reference_macs()[name]
+        rows[name] = {"tensors": len(found), "worst": max(found.values()), "macs_equal": same}
+        rows[name]["differing"] = sum(step > 0 for step in found.values())
+        print(f"{name}: {rows[name]}", flush=True)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
+    if any(row["worst"] > 1 or not row["macs_equal"] for row in rows.values()):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
+from beatmatch.networks.errors import GraphError
 from beatmatch.networks.graph import Graph
 from beatmatch.networks.onnx_import import from_model
 from tests.networks.build import INT8, Builder
@@ -237,3 +238,40 @@ def test_a_wrong_parameter_would_be_seen():
         assert max(differences(model, feeds, graph).values()) > 1
     graph.nodes[place] = right
     assert max(differences(model, feeds, graph).values()) <= 1
+
+
+def test_what_changes_shape_between_an_operator_and_its_quantization_is_int8_too():
+    rng = np.random.default_rng(RNG_SEED)
+    b = Builder()
+    x = b.pair(b.input("x", 2, 3, 4), 0.02, 4)
+    out = b.node("Relu", b.node("Transpose", b.node("Flatten", b.node("Gelu", x, domain="com.microsoft")), perm=[1, 0]))
+    b.output(b.pair(out, 0.02, -128))
+    graph, worst = compare(b.model(), {"x": rng.normal(size=(2, 3, 4)).astype(np.float32)})
+    assert [node.op for node in graph.nodes] == ["quantize", "gelu", "reshape", "transpose", "dequantize"]
+    assert max(worst.values()) <= 1
+
+
+@pytest.mark.parametrize(("beyond", "taken"), [(100_000, True), (100_000_000, False)])
+def test_a_bias_at_the_edge_of_int32(beyond, taken):
+    b = Builder()
+    w = b.dequantize(b.constant(np.full((4, 2), 50), np.int8), 0.1, 0)
+    bias = b.constant([float(0.01 * (2**31 + beyond))] * 2)
+    x = b.pair(b.input("x", 3, 4), 0.1, 0)
+    b.output(b.pair(b.node("Gemm", x, w, bias, name="n"), 0.01 * 2**24, 0))
+    if not taken:
+        with pytest.raises(GraphError, match=r"^Node n \(dense\): bias"):
+            from_model(b.model())
+        return
+    assert max(compare(b.model(), {"x": np.ones((3, 4), np.float32)})[1].values()) <= 1
+
+
+def test_a_batch_normalization_of_quantized_constants():
+    rng = np.random.default_rng(RNG_SEED)
+    b = Builder()
+    x = b.pair(b.input("x", 2, 3, 4, 4), 0.02, 4)
+    factor, offset = (b.dequantize(b.constant(rng.integers(20, 120, 3), np.int8), 0.01, -5) for _ in range(2))
+    mean, variance = b.constant([0.1, 0.2, -0.3]), b.constant([0.5, 1, 2])
+    b.output(b.pair(b.node("BatchNormalization", x, factor, offset, mean, variance), 0.03, 2))
+    graph, worst = compare(b.model(), {"x": rng.normal(size=(2, 3, 4, 4)).astype(np.float32)})
+    assert [node.op for node in graph.nodes] == ["quantize", "batchnorm", "dequantize"]
+    assert max(worst.values()) <= 1

@@ -17,6 +17,7 @@ from beatmatch.networks.real import compute
 from beatmatch.networks.simplify import drop_unused, fuse_batchnorm, fuse_bias, plain_constants
 
 ACTIVATIONS = ("relu", "clip")
+RESHAPES = ("reshape", "transpose")
 
 
 def fuse(graph: Graph, stored: dict[str, str]) -> None:
@@ -63,11 +64,9 @@ class _Fusion:
         """Replace the nodes of the graph."""
         nodes: list[Node] = []
         for node in self.graph.nodes:
-            if node.name in self.gone or node.op == "dequantize":
-                nodes += [] if node.name in self.gone else [node]
-            else:
-                nodes += self._fused(node) or [node]
-        self.graph.nodes = [node for node in nodes if node.name not in self.gone]
+            if node.name not in self.gone:
+                nodes += (None if node.op == "dequantize" else self._fused(node)) or [node]
+        self.graph.nodes = nodes
 
     def _integers(self, name: str) -> str | None:
         """The int8 tensor behind a real one, or None."""
@@ -80,11 +79,11 @@ class _Fusion:
         readers = self.read[name]
         return readers[0] if len(readers) == 1 and name not in self.graph.outputs else None
 
-    def _end(self, node: Node, output: str) -> tuple[list[Node], Node] | None:
-        """Activations behind an output, and the quantize that ends the pattern."""
+    def _end(self, output: str) -> tuple[list[Node], Node] | None:
+        """Activations and changes of shape behind an output, and the quantize that ends the pattern."""
         chain: list[Node] = []
         reader = self._only_reader(output)
-        while reader is not None and reader.op in ACTIVATIONS:
+        while reader is not None and reader.op in (*ACTIVATIONS, *RESHAPES):
             chain.append(reader)
             reader = self._only_reader(reader.outputs[0])
         if reader is None or reader.op != "quantize" or self._quant(reader.outputs[0]).axis is not None:
@@ -98,7 +97,7 @@ class _Fusion:
         """The nodes that replace one, or None if it stays as it is."""
         if node.op == "quantize":
             return self._between(node)
-        ends = [self._end(node, name) for name in node.outputs]
+        ends = [self._end(name) for name in node.outputs]
         if any(self.graph.tensors[name].dtype != "float32" for name in node.outputs):
             return None
         if None in ends:
@@ -106,13 +105,26 @@ class _Fusion:
         inputs = self._inputs(node)
         if inputs is None:
             return None
-        chain = [node, *ends[0][0]] if node.op in ACTIVATIONS else ends[0][0]
-        low, high = self._bounds(chain, self._quant(ends[0][1].outputs[0]))
-        outputs = [end.outputs[0] for _, end in ends]
+        bounding = [other for chain, _ in ends[:1] for other in (node, *chain) if other.op in ACTIVATIONS]
+        low, high = self._bounds(bounding, self._quant(ends[0][1].outputs[0]))
+        shaped = [self._shaped(name, chain, end) for name, (chain, end) in zip(node.outputs, ends, strict=True)]
+        outputs = [name for name, _ in shaped]
         made = self._make(node, inputs, outputs, low, high, (low, high) != (-128, 127))
         if made is not None:
             self.gone.update(other.name for chain, end in ends for other in (*chain, end))
+            made += [move for _, moves in shaped for move in moves]
         return made
+
+    def _shaped(self, output: str, chain: list[Node], end: Node) -> tuple[str, list[Node]]:
+        """The int8 tensor that a node writes, and the changes of shape from it to what the quantize wrote."""
+        moves = [other for other in chain if other.op in RESHAPES]
+        names = [*(f"{name}/int8" for name in (output, *(move.outputs[0] for move in moves[:-1]))), end.outputs[0]]
+        if not moves:
+            return end.outputs[0], []
+        for name, real in zip(names, (output, *(move.outputs[0] for move in moves[:-1])), strict=False):
+            self.graph.tensors[name] = Tensor(name, self.graph.tensors[real].shape, "int8", self._quant(end.outputs[0]))
+        pairs = zip(moves, names, names[1:], strict=False)
+        return names[0], [replace(move, inputs=(a,), outputs=(b,)) for move, a, b in pairs]
 
     def _inputs(self, node: Node) -> list[str] | None:
         """Integers behind every input that is an activation; constants without a scale stay real."""

@@ -57,6 +57,10 @@ def _weighted(node: Node, operands: list[Tensor | None], out: Tensor, low: int, 
     ratio = (
         np.broadcast_to(unit / out.quant.scale, columns) if weight.quant.axis is not None else unit / out.quant.scale
     )
+    # A quantizer may use int32 up to its edge, and the zero point's part then steps over it: less than half a step of
+    # the output is within rounding, more is refused with the bias.
+    within = np.clip(total, -(1 << 31), (1 << 31) - 1)
+    total = within if np.all(np.abs(total - within) * ratio < 0.5) else total
     requant = sum_requant(ratio, np.broadcast_to(total, columns), int(out.quant.zero_point), low, high)
     return Integer(node.op, [x, weight], requant)
 

@@ -79,10 +79,13 @@ class Reader:
         return self.tensors[name].shape
 
     def constant(self, node: object, index: int, what: str) -> np.ndarray | None:
-        """Values of an input that must be constant, or None if it is left out."""
+        """Real values of an input that must be constant, or None if it is left out."""
         if index >= len(node.input) or not node.input[index]:
             return None
         tensor = self.tensors[node.input[index]]
+        if tensor.name in self.stored:
+            integers = self.tensors[self.stored[tensor.name]]
+            return integers.quant.dequantize(integers.values())
         if not tensor.constant:
             remedy = f"export it with constant {what}"
             raise self.refuse(node, f"computes its {what} ({tensor.name}) at run time", remedy)
