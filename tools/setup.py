@@ -69,7 +69,7 @@ def install_packages() -> None:
     if not PYTHON.exists() or subprocess.run(probe, capture_output=True).returncode:
         print(f"Making {VENV.relative_to(ROOT)} with Python {sys.version.split()[0]}", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=True)
-    print("Installing the pinned packages (600 MB on disk)", flush=True)
+    print("Installing the pinned packages (1.1 GB on disk)", flush=True)
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--use-pep517"]
     extras = ["--constraint", "constraints.txt", "--editable", ".[sim,dev,synth,formal,fast,networks]"]
     if subprocess.run([*pip, *extras], cwd=ROOT).returncode:
