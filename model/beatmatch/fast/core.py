@@ -13,8 +13,6 @@ from beatmatch.fast.registers import layout
 from beatmatch.timing import cycles
 
 LOAD, WEIGHTS, MATMUL, VECTOR, STORE = range(5)
-FAR = 1 << 62
-"""A cycle that never comes."""
 MARGIN = 2 * recorder.PLACES
 """Intervals for which the buffer must have room: a cycle closes at most one per slot, and so does the end."""
 
@@ -142,7 +140,7 @@ def _cycle(m, code):
 
     # Commit.
     frontend.commit(m, code)
-    memory.commit(m)
+    memory.commit(m, m.memory, m.port)
 
 
 @compiled
@@ -197,16 +195,11 @@ def _quiet(m):
     a, h = m.memory, m.host
     if m.frontend.halt or a.stalls or m.store.w_valid:
         return 0
-    until = FAR
+    until = memory.next_read(a) - 1
     if h.cycle_limit:
-        until = m.now + h.cycle_limit - h.cycles
+        until = min(until, m.now + h.cycle_limit - h.cycles)
     if a.answers_count and not a.bvalid:
         until = min(until, a.answers_time[a.answers_first] - 1)
-    if (a.reading or a.reads_count) and not a.rvalid:
-        first = 0 if a.reading else a.reads_time[a.reads_first]
-        if a.read_n:  # the first cycle with bandwidth left: cycle * n + n > next
-            first = max(first, a.read_next // a.read_n)
-        until = min(until, first - 1)
     return max(until - m.now, 0)
 
 
@@ -230,8 +223,8 @@ def _build(digest: str):
         if after in (CLEAR, RESET):
             _clear(m)
         if after == RESET:
-            memory.reset_port(m)
-            memory.reset_memory(m)
+            memory.reset_port(m.port)
+            memory.reset_memory(m, m.memory)
         elif after == FINISH:
             recorder.close_all(m)
 

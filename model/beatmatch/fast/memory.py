@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory port and the memory behind it without their data: `stations.port.Port`, `memory.MemoryAgent`."""
+"""The memory port and the memory behind it without their data: `stations.port.Port`, `memory.MemoryAgent`.
+
+Functions with ``p`` and ``a`` work on that port and the memory behind it; the weight port has its own of both.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ FAULT = 7
 """Numbers of an error range: first page and offset, last page and offset, response, reads, writes."""
 FAULTS = 64
 """Places for error ranges."""
+FAR = 1 << 62
+"""A cycle that never comes."""
 STALL_CYCLES = 1 << 12
 """Cycles of stalls that are worked out at a time."""
 
@@ -42,17 +47,15 @@ stand in ``ranges``, stall flags of the cycles from ``flags_first`` on in ``stal
 
 
 @compiled
-def reset_port(m):
+def reset_port(p):
     """Forget the kept choice; for a reset of the core, not for a start."""
-    p = m.port
     p.kept = p.ar_choice = p.ar_id = p.r_id = -1
     p.rready = p.aw = p.w = 0
 
 
 @compiled
-def reset_memory(m):
+def reset_memory(m, a):
     """Forget every burst."""
-    a = m.memory
     a.ar_count = a.aw_count = a.reads_count = a.writes_count = a.answers_count = a.reading = a.writing = 0
     a.read_next = a.write_next = a.last_was_read = 0
     a.rvalid = a.rlast = a.bvalid = a.rid = a.rresp = a.bresp = 0
@@ -139,12 +142,12 @@ def _look_for_program(m, b):
 
 
 @compiled
-def _response(m, write, page, offset):
+def _response(m, a, write, page, offset):
     """What a beat at this address answers."""
     last = offset + m.sizes.mem_bytes - 1
-    for index in range(m.memory.faults):
+    for index in range(a.faults):
         at = FAULT * index
-        f = m.memory.ranges
+        f = a.ranges
         if not f[at + 5 + write]:
             continue
         begins = f[at] < page or (f[at] == page and f[at + 1] <= last)
@@ -155,9 +158,8 @@ def _response(m, write, page, offset):
 
 
 @compiled
-def commit(m):
+def commit(m, a, p):
     """End a cycle: the handshakes of this one, then the outputs of the next."""
-    a, p = m.memory, m.port
     if a.rvalid and p.rready:
         if a.rlast:
             a.ar_count -= 1
@@ -185,11 +187,11 @@ def commit(m):
         a.writes_count += 1
         a.aw_count += 1
     if p.w and a.wready:
-        _accept(m)
+        _accept(m, a)
     following = m.now + 1
     stall = a.stall_flags[following - a.flags_first] if a.stalls else 0
     if a.ar_count and not a.rvalid and not stall & STALL_R:
-        _present(m, following, waiting)
+        _present(m, a, following, waiting)
     if a.answers_count and not a.bvalid and not stall & STALL_B and a.answers_time[a.answers_first] <= following:
         a.bvalid = 1
         a.bresp = a.answers_resp[a.answers_first]
@@ -207,9 +209,8 @@ def commit(m):
 
 
 @compiled
-def _present(m, cycle, write_waiting):
+def _present(m, a, cycle, write_waiting):
     """Present the next read beat in this cycle, if its time has come."""
-    a = m.memory
     if not a.reading and (not a.reads_count or a.reads_time[a.reads_first] > cycle):
         return
     if a.read_n:
@@ -229,7 +230,7 @@ def _present(m, cycle, write_waiting):
         a.reads_count -= 1
     a.rvalid = 1
     a.rid = a.read_id
-    a.rresp = _response(m, 0, a.read_page, a.read_offset) if a.faults else 0
+    a.rresp = _response(m, a, 0, a.read_page, a.read_offset) if a.faults else 0
     a.read_offset += m.sizes.mem_bytes
     a.read_left -= 1
     if not a.read_left:
@@ -239,9 +240,8 @@ def _present(m, cycle, write_waiting):
 
 
 @compiled
-def _accept(m):
+def _accept(m, a):
     """Take a write beat in this cycle."""
-    a = m.memory
     if a.shared:
         a.read_next = max(a.read_next, m.now * a.read_n) + m.sizes.mem_bytes * a.read_d
         a.last_was_read = 0
@@ -257,7 +257,7 @@ def _accept(m):
         a.writes_first = (at + 1) & (WRITES - 1)
         a.writes_count -= 1
     if a.faults:
-        a.write_resp = max(a.write_resp, _response(m, 1, a.write_page, a.write_offset))
+        a.write_resp = max(a.write_resp, _response(m, a, 1, a.write_page, a.write_offset))
     a.write_offset += m.sizes.mem_bytes
     a.write_left -= 1
     if not a.write_left:
@@ -266,3 +266,14 @@ def _accept(m):
         a.answers_resp[at] = a.write_resp
         a.answers_count += 1
         a.writing = 0
+
+
+@compiled
+def next_read(a):
+    """The first cycle in which a read beat can become valid while nothing else happens; for a memory without stalls."""
+    if a.rvalid or not (a.reading or a.reads_count):
+        return FAR
+    first = 0 if a.reading else a.reads_time[a.reads_first]
+    if a.read_n:  # the first cycle with bandwidth left: cycle * n + n > next
+        first = max(first, a.read_next // a.read_n)
+    return first

@@ -12,7 +12,7 @@ import numpy as np
 from beatmatch.accounting import Accounting
 from beatmatch.fast import code, core
 from beatmatch.fast.intervals import Intervals
-from beatmatch.fast.memory import FAULT, FAULTS, STALL_CYCLES
+from beatmatch.fast.memory import FAR, FAULT, FAULTS, STALL_CYCLES
 from beatmatch.fast.recorder import BUFFER, ROW, SLOTS
 from beatmatch.host_agent import HostAgent
 from beatmatch.isa.fields import INSTRUCTION_BYTES, Engine, Error
@@ -106,7 +106,7 @@ class FastMachine:
         self._asleep = True  # nothing can happen in the core before a start
         self._found: list[np.ndarray] = []
         self._set_program(program.address, program.semaphores, program.instructions)
-        self._flags_end = core.FAR
+        self._flags_end = FAR
         if m.memory.stalls:
             self._renew_flags()
         self._call(0, core.RESET)

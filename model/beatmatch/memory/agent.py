@@ -16,7 +16,7 @@ class MemoryAgent:
     """An AXI4 slave over a `MemoryImage`: answers in request order, never interleaved.
 
     Its attributes are the slave's outputs in the current cycle, a function of what was on the port up to the cycle
-    before; `commit` ends a cycle.
+    before; `commit` ends a cycle. ``port`` is that of `MemoryTiming.stall_flags`.
 
     Attributes
     ----------
@@ -30,13 +30,14 @@ class MemoryAgent:
 
     __slots__ = (
         "_answers", "_ar_count", "_aw_count", "_flags", "_flags_end", "_full", "_idle_data", "_image",
-        "_last_was_read", "_read", "_read_errors", "_read_next", "_reads", "_stalls", "_steady", "_timing", "_write",
-        "_write_errors", "_write_next", "_writes", "arready", "awready", "bresp", "bvalid", "cycle", "mem_bytes",
-        "rdata", "rid", "rlast", "rresp", "rvalid", "wready",
+        "_last_was_read", "_port", "_read", "_read_errors", "_read_next", "_reads", "_stalls", "_steady", "_timing",
+        "_write", "_write_errors", "_write_next", "_writes", "arready", "awready", "bresp", "bvalid", "cycle",
+        "mem_bytes", "rdata", "rid", "rlast", "rresp", "rvalid", "wready",
     )  # fmt: skip
 
-    def __init__(self, timing: MemoryTiming, image: MemoryImage, mem_bytes: int) -> None:
+    def __init__(self, timing: MemoryTiming, image: MemoryImage, mem_bytes: int, port: int = 0) -> None:
         self._timing = timing
+        self._port = port
         self._image = image
         self.mem_bytes = mem_bytes
         self._idle_data = bytes(mem_bytes)
@@ -85,7 +86,7 @@ class MemoryAgent:
     def _stall(self, cycle: int) -> int:
         if not self._flags_end - STALL_BLOCK <= cycle < self._flags_end or not self._flags:
             first = cycle - cycle % STALL_BLOCK
-            self._flags = self._timing.stall_flags(first, STALL_BLOCK)
+            self._flags = self._timing.stall_flags(first, STALL_BLOCK, self._port)
             self._flags_end = first + STALL_BLOCK
         return self._flags[cycle % STALL_BLOCK]
 

@@ -61,7 +61,7 @@ class MemoryTiming:
     stalls : five int
         Probability in 1/256 (0 to 255) that a cycle is a stall, for the channels AR, R, AW, W, B.
     seed : int
-        Of the stalls: each is a function of seed, channel and cycle.
+        Of the stalls: each is a function of seed, port, channel and cycle.
     max_reads, max_writes : int
         Bursts the memory holds at a time, 1 and more.
     errors : tuple of ErrorRange
@@ -135,14 +135,18 @@ class MemoryTiming:
         )
         return cls(**values)
 
-    def stall_flags(self, first: int, count: int) -> bytes:
-        """One byte per cycle from cycle ``first`` on: bit ``i`` is set if channel ``CHANNELS[i]`` stalls in it."""
+    def stall_flags(self, first: int, count: int, port: int = 0) -> bytes:
+        """One byte per cycle from cycle ``first`` on: bit ``i`` is set if channel ``CHANNELS[i]`` stalls in it.
+
+        ``port``: 0 for the memory port, 1 for the weight port, whose stalls are independent of those of the other.
+        """
         cycles = np.arange(first, first + count, dtype=np.uint64)
         flags = np.zeros(count, np.uint8)
         for index, probability in enumerate(self.stalls):
             if not probability:
                 continue
-            start = (self.seed * 0x9E3779B97F4A7C15 + (index + 1) * 0xD1B54A32D192ED03) % ADDRESSES
+            channel = len(CHANNELS) * port + index + 1
+            start = (self.seed * 0x9E3779B97F4A7C15 + channel * 0xD1B54A32D192ED03) % ADDRESSES
             mixed = (cycles + np.uint64(1)) * np.uint64(0xBF58476D1CE4E5B9) + np.uint64(start)
             for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
                 mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
