@@ -96,6 +96,11 @@ class Builder:
         self._next = round_up(self._next + size, PAGE)
         return region
 
+    def place(self, region: Region, offset: int, data: bytes) -> None:
+        """Let ``data`` stand in a region from byte ``offset`` on before the run."""
+        if data:
+            self._segments.append(Segment(region.address + offset, data))
+
     def matrix(self, values: np.ndarray, width: int) -> Matrix:
         """Place a 2-D array whose columns are read in blocks of ``width`` bytes.
 

@@ -17,14 +17,16 @@ from beatmatch.compiler.builder import Builder, CompileError
 from beatmatch.isa.fields import ENGINE_OF, Engine, Opcode, Space
 
 SYNC_SLOTS = 2
+MEMORY = "memory"
+"""The space of a `Touch` in memory, in pieces that the caller numbers."""
 ENGINES = tuple(engine for engine in Engine if engine is not Engine.FRONTEND)
 
 
 @dataclass(frozen=True)
 class Touch:
-    """An interval of a local memory: words, accumulator rows or parameter rows ``first`` to ``first + count - 1``."""
+    """An interval of a memory: words, accumulator rows, parameter rows or pieces ``first`` to ``first + count - 1``."""
 
-    space: Space
+    space: Space | str
     first: int
     count: int
 
@@ -49,6 +51,8 @@ class Schedule:
     Parameters
     ----------
     build : Builder
+    memory : int
+        Pieces of memory whose reads and writes are ordered, too (`MEMORY`).
 
     Attributes
     ----------
@@ -58,7 +62,7 @@ class Schedule:
         The label of each operation.
     """
 
-    def __init__(self, build: Builder) -> None:
+    def __init__(self, build: Builder, memory: int = 0) -> None:
         config = build.config
         self.label = ""
         self.labels: list[str] = []
@@ -71,6 +75,7 @@ class Schedule:
             Space.SCRATCHPAD: config.sp_words,
             Space.ACCUMULATOR: config.acc_rows,
             Space.PARAMETER: config.param_rows,
+            MEMORY: memory,
         }
         # Latest operation (its number in its engine, from 1) that read or wrote each place, per engine.
         self._reads = {s: np.zeros((len(Engine), n), np.int32) for s, n in sizes.items()}
