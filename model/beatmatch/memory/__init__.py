@@ -5,8 +5,10 @@ The stepped model and the benches use the same classes, so both sides see the sa
 """
 
 from beatmatch.memory.agent import MemoryAgent
+from beatmatch.memory.dram import Dram, DramCounters
+from beatmatch.memory.errors import MemoryTimingError
 from beatmatch.memory.image import ADDRESSES, PAGE, MemoryImage
-from beatmatch.memory.timing import DECERR, OKAY, SLVERR, ErrorRange, MemoryTiming, MemoryTimingError
+from beatmatch.memory.timing import DECERR, OKAY, SLVERR, ErrorRange, MemoryTiming
 
 __all__ = [
     "ADDRESSES",
@@ -14,6 +16,8 @@ __all__ = [
     "OKAY",
     "PAGE",
     "SLVERR",
+    "Dram",
+    "DramCounters",
     "ErrorRange",
     "MemoryAgent",
     "MemoryImage",

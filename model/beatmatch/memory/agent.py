@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from beatmatch.memory.banks import READ, WRITE, DramState
+from beatmatch.memory.dram import DramCounters
 from beatmatch.memory.image import PAGE, MemoryImage
 from beatmatch.memory.timing import OKAY, ErrorRange, MemoryTiming
 
@@ -29,10 +31,10 @@ class MemoryAgent:
     """
 
     __slots__ = (
-        "_answers", "_ar_count", "_aw_count", "_flags", "_flags_end", "_full", "_idle_data", "_image",
-        "_last_was_read", "_port", "_read", "_read_errors", "_read_next", "_reads", "_stalls", "_steady", "_timing",
-        "_write", "_write_errors", "_write_next", "_writes", "arready", "awready", "bresp", "bvalid", "cycle",
-        "mem_bytes", "rdata", "rid", "rlast", "rresp", "rvalid", "wready",
+        "_answers", "_ar_count", "_aw_count", "_dram", "_flags", "_flags_end", "_full", "_idle_data", "_image",
+        "_last_was_read", "_passes", "_port", "_rates", "_read", "_read_errors", "_read_next", "_reads", "_shared",
+        "_stalls", "_steady", "_timing", "_write", "_write_errors", "_write_next", "_writes", "arready", "awready",
+        "bresp", "bvalid", "cycle", "mem_bytes", "rdata", "rid", "rlast", "rresp", "rvalid", "wready",
     )  # fmt: skip
 
     def __init__(self, timing: MemoryTiming, image: MemoryImage, mem_bytes: int, port: int = 0) -> None:
@@ -43,7 +45,13 @@ class MemoryAgent:
         self._idle_data = bytes(mem_bytes)
         self._full = (1 << mem_bytes) - 1
         self._stalls = any(timing.stalls)
-        self._steady = not self._stalls and timing.read_bandwidth is None and timing.write_bandwidth is None
+        self._dram = None
+        self._rates = timing.read_bandwidth, timing.write_bandwidth  # of the port's channels
+        self._shared = timing.shared
+        if timing.dram is not None:  # its data bus is apart from the port's channels
+            self._dram = DramState(timing.dram, timing.read_bandwidth, mem_bytes)
+            self._rates, self._shared = (None, None), False
+        self._steady = not self._stalls and self._rates == (None, None)
         self._flags = b""
         self._flags_end = 0
         self._read_errors = tuple(item for item in timing.errors if item.reads)
@@ -56,20 +64,28 @@ class MemoryAgent:
         """The bytes behind the agent."""
         return self._image
 
+    @property
+    def dram(self) -> DramCounters | None:
+        """What the DRAM did so far, if it is one."""
+        return None if self._dram is None else self._dram.counters(self.cycle)
+
     def outputs(self) -> MemoryAgent:
         """What the slave drives in this cycle: itself."""
         return self
 
     def reset(self) -> None:
         """Forget every burst; for a cycle in which the core is in reset, instead of `commit`, or before a run."""
-        self._reads: deque = deque()  # (first cycle of data, id, address, beats)
-        self._writes: deque = deque()  # (address, beats) without all their data
+        self._reads: deque = deque()  # (first cycle of data, id, address, beats - 1)
+        self._passes: deque = deque()  # with a DRAM: the first cycle of each beat that is to come
+        self._writes: deque = deque()  # (address, beats - 1) without all their data
         self._answers: deque = deque()  # (first cycle, response)
         self._read = None  # burst being read: [id, page bytes, offset, beats left, address]
-        self._write = None  # burst being written: [page, offset, beats left, address, response]
+        self._write = None  # burst being written: [page, offset, beats left, address, response, beats]
         self._ar_count = self._aw_count = 0  # bursts held
         self._read_next = self._write_next = 0  # earliest next beat, in cycles times the bandwidth's numerator
         self._last_was_read = False
+        if self._dram is not None:
+            self._dram.reset()
         self.rvalid = self.rlast = self.bvalid = False
         self.rid = self.rresp = self.bresp = 0
         self.rdata = self._idle_data
@@ -138,6 +154,9 @@ class MemoryAgent:
             self._aw_count -= 1
         if ar is not None and self.arready:
             self._check(ar[1], ar[2])
+            if self._dram is not None:
+                passes = self._dram.arrive(ar[1], ar[2] + 1, READ, now)
+                self._passes.extend(cycle + timing.read_latency for cycle in passes)
             self._reads.append((now + timing.read_latency, *ar))
             self._ar_count += 1
         if aw is not None and self.awready:
@@ -160,21 +179,24 @@ class MemoryAgent:
         self.arready = self._ar_count < timing.max_reads and not stall & 1
         self.awready = self._aw_count < timing.max_writes and not stall & 4
         ready = not stall & 8
-        rate = timing.read_bandwidth if timing.shared else timing.write_bandwidth
+        rate = self._rates[0 if self._shared else 1]
         if ready and rate is not None:
-            next_beat = self._read_next if timing.shared else self._write_next
+            next_beat = self._read_next if self._shared else self._write_next
             ready = following * rate[0] + rate[0] > next_beat
         self.wready = ready
 
     def _present(self, cycle: int, write_waiting: bool) -> None:
         """Present the next read beat in this cycle, if its time has come."""
-        timing = self._timing
         if self._read is None and (not self._reads or self._reads[0][0] > cycle):
             return
-        rate = timing.read_bandwidth
+        if self._dram is not None:
+            if self._passes[0] > cycle:
+                return
+            self._passes.popleft()
+        rate = self._rates[0]
         if rate is not None:
             now = cycle * rate[0]
-            if now + rate[0] <= self._read_next or (timing.shared and write_waiting and self._last_was_read):
+            if now + rate[0] <= self._read_next or (self._shared and write_waiting and self._last_was_read):
                 return
             self._read_next = max(self._read_next, now) + self.mem_bytes * rate[1]
             self._last_was_read = True
@@ -201,20 +223,18 @@ class MemoryAgent:
 
     def _accept(self, beat: tuple[bytes, int, bool], cycle: int) -> None:
         """Take a write beat in this cycle."""
-        timing = self._timing
         size = self.mem_bytes
-        if timing.shared:
-            rate = timing.read_bandwidth
+        rate = self._rates[0 if self._shared else 1]
+        if self._shared:
             self._read_next = max(self._read_next, cycle * rate[0]) + size * rate[1]
             self._last_was_read = False
-        elif timing.write_bandwidth is not None:
-            rate = timing.write_bandwidth
+        elif rate is not None:
             self._write_next = max(self._write_next, cycle * rate[0]) + size * rate[1]
         if self._write is None:
             if not self._writes:
                 raise ValueError("A W beat came before its AW.")
             address, length = self._writes.popleft()
-            self._write = [self._image.page(address // PAGE), address % PAGE, length + 1, address, OKAY]
+            self._write = [self._image.page(address // PAGE), address % PAGE, length + 1, address, OKAY, length + 1]
         write = self._write
         data, strobe, last = beat
         response = self._response(self._write_errors, write[3], size) if self._write_errors else OKAY
@@ -232,5 +252,8 @@ class MemoryAgent:
         if last != (not write[2]):
             raise ValueError("WLAST does not end the burst that AWLEN announced.")
         if last:
-            self._answers.append((cycle + timing.write_latency, write[4]))
+            written = cycle
+            if self._dram is not None:
+                written = max(self._dram.arrive(write[3] - write[5] * size, write[5], WRITE, cycle))
+            self._answers.append((written + self._timing.write_latency, write[4]))
             self._write = None

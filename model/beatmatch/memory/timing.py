@@ -8,18 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from beatmatch.memory.dram import Dram
+from beatmatch.memory.errors import MemoryTimingError, check_fields, is_integer
 from beatmatch.memory.image import ADDRESSES
 
 OKAY, SLVERR, DECERR = 0, 2, 3
 CHANNELS = ("ar", "r", "aw", "w", "b")
-
-
-class MemoryTimingError(ValueError):
-    """A memory timing that makes no sense; the text names the field and the legal range."""
-
-
-def _integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -34,7 +28,7 @@ class ErrorRange:
 
     def __post_init__(self) -> None:
         for name in ("first", "last", "response"):
-            if not _integer(getattr(self, name)):
+            if not is_integer(getattr(self, name)):
                 raise MemoryTimingError(f"{name} of an error range is {getattr(self, name)!r}; it must be an integer.")
         for name in ("reads", "writes"):
             if not isinstance(getattr(self, name), bool):
@@ -66,6 +60,9 @@ class MemoryTiming:
         Bursts the memory holds at a time, 1 and more.
     errors : tuple of ErrorRange
         Where it answers errors; of several the first counts.
+    dram : Dram or None
+        Rows, banks and refresh; the latencies come on top of its times, and its data bus, which ``shared`` must say,
+        carries ``read_bandwidth``. None is a memory without any.
     """
 
     read_latency: int = 50
@@ -78,21 +75,22 @@ class MemoryTiming:
     max_reads: int = 256
     max_writes: int = 256
     errors: tuple[ErrorRange, ...] = ()
+    dram: Dram | None = None
 
     def __post_init__(self) -> None:
         for name in ("read_latency", "write_latency"):
             value = getattr(self, name)
-            if not _integer(value) or not 1 <= value <= 65535:
+            if not is_integer(value) or not 1 <= value <= 65535:
                 raise MemoryTimingError(f"{name} is {value!r}; it must be from 1 to 65535 cycles.")
         for name in ("max_reads", "max_writes"):
             value = getattr(self, name)
-            if not _integer(value) or value < 1:
+            if not is_integer(value) or value < 1:
                 raise MemoryTimingError(f"{name} is {value!r}; it must be 1 or more bursts.")
         for name in ("read_bandwidth", "write_bandwidth"):
             value = getattr(self, name)
             if value is None:
                 continue
-            if not isinstance(value, tuple) or len(value) != 2 or not all(_integer(v) and v > 0 for v in value):
+            if not isinstance(value, tuple) or len(value) != 2 or not all(is_integer(v) and v > 0 for v in value):
                 raise MemoryTimingError(
                     f"{name} is {value!r}; it must be None or a pair of positive integers, bytes and cycles."
                 )
@@ -105,34 +103,38 @@ class MemoryTiming:
         if not isinstance(self.stalls, tuple) or len(self.stalls) != len(CHANNELS):
             raise MemoryTimingError("stalls must be five numbers, for the channels AR, R, AW, W and B.")
         for name, value in zip(CHANNELS, self.stalls, strict=True):
-            if not _integer(value) or not 0 <= value <= 255:
+            if not is_integer(value) or not 0 <= value <= 255:
                 raise MemoryTimingError(
                     f"The stall of channel {name} is {value!r}; it must be from 0 to 255 (in 1/256)."
                 )
-        if not _integer(self.seed) or not 0 <= self.seed < ADDRESSES:
+        if not is_integer(self.seed) or not 0 <= self.seed < ADDRESSES:
             raise MemoryTimingError(f"seed is {self.seed!r}; it must be from 0 to 2^64 - 1.")
         if not isinstance(self.errors, tuple) or not all(isinstance(item, ErrorRange) for item in self.errors):
             raise MemoryTimingError("errors must be a tuple of ErrorRange objects.")
+        if self.dram is not None and not isinstance(self.dram, Dram):
+            raise MemoryTimingError(f"dram is {self.dram!r}; it must be None or a Dram.")
+        if self.dram is not None and not self.shared:
+            raise MemoryTimingError("shared must be set with dram, and read_bandwidth given: that of its data bus.")
 
     def to_dict(self) -> dict:
-        """All fields, ready for JSON."""
-        return dataclasses.asdict(self)
+        """All fields, ready for JSON; dram only if there is one."""
+        data = dataclasses.asdict(self)
+        if self.dram is None:
+            del data["dram"]
+        return data
 
     @classmethod
     def from_dict(cls, data: dict) -> MemoryTiming:
         """Inverse of `to_dict` (lists become tuples); raises MemoryTimingError on an unknown field."""
         if not isinstance(data, dict) or not isinstance(data.get("errors", ()), list | tuple):
             raise MemoryTimingError("A memory timing must be an object with its fields, errors a list.")
-        known = {item.name for item in dataclasses.fields(cls)}
-        for name in data:
-            if name not in known:
-                raise MemoryTimingError(
-                    f"Unknown memory timing field {name!r}; the fields are {', '.join(sorted(known))}."
-                )
+        check_fields("memory timing", data, (item.name for item in dataclasses.fields(cls)))
         values = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
         values["errors"] = tuple(
             item if isinstance(item, ErrorRange) else ErrorRange(**item) for item in data.get("errors", ())
         )
+        if values.get("dram") is not None and not isinstance(values["dram"], Dram):
+            values["dram"] = Dram.from_dict(values["dram"])
         return cls(**values)
 
     def stall_flags(self, first: int, count: int, port: int = 0) -> bytes:
