@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fast tier: cycles on the page of timing, and every event and figure of the stepped tier."""
 
+import dataclasses
 import json
+import random
 
 import numpy as np
 import pytest
@@ -13,8 +15,9 @@ from beatmatch.fast import FastError, FastMachine, compiled, frontend, run_fast
 from beatmatch.fast.compare import compare, differences
 from beatmatch.isa.asm import assemble
 from beatmatch.machine import run_stepped
-from beatmatch.memory import MemoryTiming
+from beatmatch.memory import Dram, MemoryTiming
 from beatmatch.program import HostEvent
+from tb.lockstep import random_dram
 from tests.model import test_micro_programs as micro_programs
 from tests.model.test_tiers import random_program
 
@@ -110,6 +113,36 @@ def test_long_silences_are_jumped_over():
         machine.advance()
         calls += 1
     assert machine.host.cycles > 5 * 65535 > 100 * calls
+
+
+def with_dram(program, dram):
+    rate = program.timing.read_bandwidth or (program.config.mem_bytes, 1)
+    timing = dataclasses.replace(program.timing, read_bandwidth=rate, write_bandwidth=None, shared=True, dram=dram)
+    return program.replace(timing=timing)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_drams_have_the_same_cycles(seed):
+    program = random_program(np.random.default_rng(seed), seed)
+    matched(with_dram(program, random_dram.generate(random.Random(seed))))
+
+
+SHORT_ROWS = Dram(banks=1, row_bytes=256, access_bytes=4, tras=60, trefi=400, trfc=30)
+SOON_CLOSED = dataclasses.replace(SHORT_ROWS, tras=0, trtp=40)
+ONE_ROW = dataclasses.replace(SHORT_ROWS, rows=1, row_bytes=1 << 16, twtr=40, trtw=40)
+
+
+@pytest.mark.parametrize(
+    ("dram", "field"),
+    [(SHORT_ROWS, name) for name in ("trcd", "trp", "tcl", "tcwl", "tras", "twr", "trfc")]
+    + [(SOON_CLOSED, "trtp"), (ONE_ROW, "twtr"), (ONE_ROW, "trtw")],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_drams_that_differ_in_one_time_are_found(dram, field):
+    other = dataclasses.replace(dram, **{field: getattr(dram, field) + 1})
+    program = product(20)
+    stepped, fast = run_stepped(with_dram(program, dram)), run_fast(with_dram(program, other))
+    assert differences(stepped, fast) != []
 
 
 def test_a_difference_is_found():

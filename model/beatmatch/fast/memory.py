@@ -6,12 +6,13 @@ Functions with ``p`` and ``a`` work on that port and the memory behind it; the w
 
 from __future__ import annotations
 
-from beatmatch.fast import load, recorder, weights
+from beatmatch.fast import dram, load, recorder, weights
 from beatmatch.fast.bursts import gearbox_ready
 from beatmatch.fast.compiled import compiled
 from beatmatch.fast.recorder import emit
 from beatmatch.fast.registers import layout
 from beatmatch.isa.fields import INSTRUCTION_BYTES
+from beatmatch.memory.banks import READ, WRITE
 
 READS, WRITES = 256, 128
 """Places for bursts that the memory holds: more than all engines may have outstanding."""
@@ -33,7 +34,8 @@ MEMORY = layout(
     "read_latency write_latency read_n read_d write_n write_d shared max_reads max_writes stalls flags_first faults "
     "arready awready wready rvalid rid rresp rlast bvalid bresp ar_count aw_count read_next write_next last_was_read "
     "reads_first reads_count reading read_id read_left read_page read_offset "
-    "writes_first writes_count writing write_left write_page write_offset write_resp answers_first answers_count",
+    "writes_first writes_count writing write_beats write_left write_page write_offset write_resp "
+    "answers_first answers_count",
     {
         **{name: READS for name in ("reads_time", "reads_id", "reads_page", "reads_offset", "reads_length")},
         **{name: WRITES for name in ("writes_page", "writes_offset", "writes_length")},
@@ -41,8 +43,10 @@ MEMORY = layout(
         "ranges": FAULT * FAULTS,
         "stall_flags": STALL_CYCLES,
     },
+    dram=dram.LAYOUT,
 )
-"""Rates are fractions ``read_n / read_d`` of bytes per cycle, ``read_n`` 0 without a limit; ``faults`` error ranges
+"""Rates are fractions ``read_n / read_d`` of bytes per cycle, ``read_n`` 0 without a limit (or with a DRAM, whose own
+rate it is); ``faults`` error ranges
 stand in ``ranges``, stall flags of the cycles from ``flags_first`` on in ``stall_flags``."""
 
 
@@ -60,6 +64,8 @@ def reset_memory(m, a):
     a.read_next = a.write_next = a.last_was_read = 0
     a.rvalid = a.rlast = a.bvalid = a.rid = a.rresp = a.bresp = 0
     a.arready = a.awready = a.wready = 1
+    if a.dram.on:
+        dram.reset(a.dram)
     if a.stalls:
         stall = a.stall_flags[m.now - a.flags_first]
         a.arready = 0 if stall & STALL_AR else 1
@@ -176,6 +182,8 @@ def commit(m, a, p):
         a.reads_page[at] = p.ar_page
         a.reads_offset[at] = p.ar_offset
         a.reads_length[at] = p.ar_length
+        if a.dram.on:
+            dram.arrive(a.dram, p.ar_page, p.ar_offset, p.ar_length + 1, m.sizes.mem_bytes, READ, m.now)
         a.reads_count += 1
         a.ar_count += 1
     waiting = p.w and not a.wready
@@ -213,6 +221,10 @@ def _present(m, a, cycle, write_waiting):
     """Present the next read beat in this cycle, if its time has come."""
     if not a.reading and (not a.reads_count or a.reads_time[a.reads_first] > cycle):
         return
+    if a.dram.on:
+        if dram.next_pass(a.dram) + a.read_latency > cycle:
+            return
+        dram.take(a.dram, m.sizes.mem_bytes)
     if a.read_n:
         now = cycle * a.read_n
         if now + a.read_n <= a.read_next or (a.shared and write_waiting and a.last_was_read):
@@ -252,7 +264,7 @@ def _accept(m, a):
         a.writing = 1
         a.write_page = a.writes_page[at]
         a.write_offset = a.writes_offset[at]
-        a.write_left = a.writes_length[at] + 1
+        a.write_beats = a.write_left = a.writes_length[at] + 1
         a.write_resp = 0
         a.writes_first = (at + 1) & (WRITES - 1)
         a.writes_count -= 1
@@ -262,7 +274,12 @@ def _accept(m, a):
     a.write_left -= 1
     if not a.write_left:
         at = (a.answers_first + a.answers_count) & (WRITES - 1)
-        a.answers_time[at] = m.now + a.write_latency
+        written = m.now
+        if a.dram.on:
+            size = m.sizes.mem_bytes
+            offset = a.write_offset - a.write_beats * size
+            written = dram.arrive(a.dram, a.write_page, offset, a.write_beats, size, WRITE, m.now)
+        a.answers_time[at] = written + a.write_latency
         a.answers_resp[at] = a.write_resp
         a.answers_count += 1
         a.writing = 0
@@ -273,6 +290,8 @@ def next_read(a):
     """The first cycle in which a read beat can become valid while nothing else happens; for a memory without stalls."""
     if a.rvalid or not (a.reading or a.reads_count):
         return FAR
+    if a.dram.on:
+        return dram.next_pass(a.dram) + a.read_latency
     first = 0 if a.reading else a.reads_time[a.reads_first]
     if a.read_n:  # the first cycle with bandwidth left: cycle * n + n > next
         first = max(first, a.read_next // a.read_n)

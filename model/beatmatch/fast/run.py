@@ -10,7 +10,7 @@ from math import gcd
 import numpy as np
 
 from beatmatch.accounting import Accounting
-from beatmatch.fast import code, core
+from beatmatch.fast import code, core, dram
 from beatmatch.fast.intervals import Intervals
 from beatmatch.fast.memory import FAR, FAULT, FAULTS, STALL_CYCLES
 from beatmatch.fast.recorder import BUFFER, ROW, SLOTS
@@ -254,9 +254,13 @@ def _set_memory(a, timing: MemoryTiming) -> None:
     """Set the memory's timing."""
     a.read_latency, a.write_latency = timing.read_latency, timing.write_latency
     a.max_reads, a.max_writes = min(timing.max_reads, LARGEST_SIZE), min(timing.max_writes, LARGEST_SIZE)
-    a.shared, a.stalls = int(timing.shared), int(any(timing.stalls))
-    a.read_n, a.read_d = _rate(timing.read_bandwidth)
-    a.write_n, a.write_d = _rate(timing.write_bandwidth)
+    a.stalls = int(any(timing.stalls))
+    if timing.dram is not None:
+        dram.describe(a.dram, timing.dram, _rate(timing.read_bandwidth))
+    else:
+        a.shared = int(timing.shared)
+        a.read_n, a.read_d = _rate(timing.read_bandwidth)
+        a.write_n, a.write_d = _rate(timing.write_bandwidth)
     if len(timing.errors) > FAULTS:
         raise FastError(f"The memory has {len(timing.errors)} error ranges; the fast tier takes up to {FAULTS}.")
     a.faults = len(timing.errors)

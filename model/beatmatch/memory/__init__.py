@@ -8,6 +8,7 @@ from beatmatch.memory.agent import MemoryAgent
 from beatmatch.memory.dram import Dram, DramCounters
 from beatmatch.memory.errors import MemoryTimingError
 from beatmatch.memory.image import ADDRESSES, PAGE, MemoryImage
+from beatmatch.memory.presets import dram_preset
 from beatmatch.memory.timing import DECERR, OKAY, SLVERR, ErrorRange, MemoryTiming
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "MemoryImage",
     "MemoryTiming",
     "MemoryTimingError",
+    "dram_preset",
 ]
