@@ -71,7 +71,7 @@ def install_packages() -> None:
         subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=True)
     print("Installing the pinned packages (1.1 GB on disk)", flush=True)
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--use-pep517"]
-    extras = ["--constraint", "constraints.txt", "--editable", ".[sim,dev,synth,formal,fast,networks]"]
+    extras = ["--constraint", "constraints.txt", "--editable", ".[sim,dev,synth,formal,fast,networks,explore]"]
     if subprocess.run([*pip, *extras], cwd=ROOT).returncode:
         raise SystemExit("pip could not install the packages of pyproject.toml; its reason is above.")
 
