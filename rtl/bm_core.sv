@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole machine, wiring only: host -> frontend -> five engines around two local memories and one memory port.
+// The whole machine, wiring only: host -> frontend -> five engines around two local memories and one memory port,
+// or two: with WEIGHT_PORT the weights come through a port of their own.
 //
-// Streams: AXI4-Lite slave in (registers, start), AXI4 master out (program, operands, results).
+// Streams: AXI4-Lite slave in (registers, start), AXI4 master out (program, operands, results),
+//          AXI4 read-only master out (weights, if WEIGHT_PORT is 1; else constant).
 // Latency: docs/timing.md; every border between two stations is registered on the sender's side.
 // Reset:   rst_ni is synchronous; a start resets the engines again through engine_rst_n.
 // Trace:   trace_o is the record of this cycle (model/beatmatch/trace.py), zero when TRACE is 0.
@@ -21,6 +23,7 @@ module bm_core
     parameter int MEM_BITS    = 64,    // 32..1024, power of two
     parameter int OUTSTANDING = 8,     // 1..64
     parameter int PARAM_ROWS  = 32,    // 4..128, power of two
+    parameter int WEIGHT_PORT = 0,     // 0 or 1
     parameter bit TRACE       = 1'b1,
 
     // Derived; do not override.
@@ -43,7 +46,9 @@ module bm_core
     localparam int ACC_TW    = 32 * (2 + 2 * COLS),
     localparam int VECTOR_TW = 32 * (6 + LANE_WORDS + COL_WORDS),
     localparam int STORE_TW  = 32 * (4 + LANE_WORDS),
-    localparam int TRACE_W   = HOST_TW + FRONT_TW + PORT_TW + LOAD_TW + WEIGHT_TW + MATMUL_TW + ACC_TW + VECTOR_TW + STORE_TW
+    localparam int WPORT_TW  = 32 * 4,
+    localparam int ALL_TW    = HOST_TW + FRONT_TW + PORT_TW + LOAD_TW + WEIGHT_TW + MATMUL_TW + ACC_TW + VECTOR_TW + STORE_TW,
+    localparam int TRACE_W   = ALL_TW + WPORT_TW * WEIGHT_PORT
 ) (
     input  logic clk_i,
     input  logic rst_ni,
@@ -98,6 +103,21 @@ module bm_core
     input  logic [         1:0] m_axi_bid_i,
     input  logic [         1:0] m_axi_bresp_i,
 
+    // Weight memory: AXI4 master, reads only
+    output logic                m_axi_weights_arvalid_o,
+    input  logic                m_axi_weights_arready_i,
+    output logic [         1:0] m_axi_weights_arid_o,
+    output logic [        63:0] m_axi_weights_araddr_o,
+    output logic [         7:0] m_axi_weights_arlen_o,
+    output logic [         2:0] m_axi_weights_arsize_o,
+    output logic [         1:0] m_axi_weights_arburst_o,
+    input  logic                m_axi_weights_rvalid_i,
+    output logic                m_axi_weights_rready_o,
+    input  logic [         1:0] m_axi_weights_rid_i,
+    input  logic [MEM_BITS-1:0] m_axi_weights_rdata_i,
+    input  logic [         1:0] m_axi_weights_rresp_i,
+    input  logic                m_axi_weights_rlast_i,
+
     output logic [TRACE_W-1:0] trace_o
 );
 
@@ -129,6 +149,12 @@ module bm_core
   logic [MEM_BITS-1:0] r_data, w_data;
   logic [1:0]          r_resp, b_resp;
   logic                r_last;
+  logic                tiles_ar_valid, tiles_ar_ready, tiles_r_valid, tiles_r_ready;  // of weights on the memory port
+  logic [63:0]         tiles_ar_addr;
+  logic [7:0]          tiles_ar_len;
+  logic [MEM_BITS-1:0] weights_r_data;
+  logic [1:0]          weights_r_resp;
+  logic                weights_r_last;
   logic                aw_valid, aw_ready, w_valid, w_last, w_ready, b_valid;
   logic [MB-1:0]       w_strb;
 
@@ -181,10 +207,13 @@ module bm_core
   logic [ACC_TW-1:0]    accumulator_trace;
   logic [VECTOR_TW-1:0] vector_trace;
   logic [STORE_TW-1:0]  store_trace;
+  logic [WPORT_TW-1:0]  weight_port_trace;
 
-  assign trace_o = {
-    store_trace, vector_trace, accumulator_trace, matmul_trace, weights_trace, load_trace, port_trace, frontend_trace, host_trace
-  };
+  // Without a weight port the record ends before its words.
+  assign trace_o = TRACE_W'({
+    weight_port_trace, store_trace, vector_trace, accumulator_trace, matmul_trace, weights_trace, load_trace, port_trace,
+    frontend_trace, host_trace
+  });
 
   // Registers, start, done, counters
   bm_host #(
@@ -219,7 +248,7 @@ module bm_core
       .error_seq_o(error_seq), .done_set_o(done_set), .trace_o(frontend_trace)
   );
 
-  // The one AXI4 master
+  // The AXI4 master of all but, with a port of their own, weights
   bm_port #(
       .MEM_BITS(MEM_BITS), .TRACE_W(PORT_TW), .TRACE(TRACE)
   ) u_port (
@@ -227,8 +256,8 @@ module bm_core
       .fetch_ar_len_i(fetch_ar_len), .fetch_ar_ready_o(fetch_ar_ready), .fetch_r_valid_o(fetch_r_valid),
       .fetch_r_ready_i(fetch_r_ready), .load_ar_valid_i(load_ar_valid), .load_ar_addr_i(load_ar_addr), .load_ar_len_i(load_ar_len),
       .load_ar_ready_o(load_ar_ready), .load_r_valid_o(load_r_valid), .load_r_ready_i(load_r_ready),
-      .weights_ar_valid_i(weights_ar_valid), .weights_ar_addr_i(weights_ar_addr), .weights_ar_len_i(weights_ar_len),
-      .weights_ar_ready_o(weights_ar_ready), .weights_r_valid_o(weights_r_valid), .weights_r_ready_i(weights_r_ready),
+      .weights_ar_valid_i(tiles_ar_valid), .weights_ar_addr_i(tiles_ar_addr), .weights_ar_len_i(tiles_ar_len),
+      .weights_ar_ready_o(tiles_ar_ready), .weights_r_valid_o(tiles_r_valid), .weights_r_ready_i(tiles_r_ready),
       .r_data_o(r_data), .r_resp_o(r_resp), .r_last_o(r_last), .aw_valid_i(aw_valid), .aw_addr_i(aw_addr), .aw_len_i(aw_len),
       .aw_ready_o(aw_ready), .w_valid_i(w_valid), .w_data_i(w_data), .w_strb_i(w_strb), .w_last_i(w_last), .w_ready_o(w_ready),
       .b_valid_o(b_valid), .b_resp_o(b_resp), .m_axi_arvalid_o(m_axi_arvalid_o), .m_axi_arready_i(m_axi_arready_i),
@@ -240,6 +269,24 @@ module bm_core
       .m_axi_awburst_o(m_axi_awburst_o), .m_axi_wvalid_o(m_axi_wvalid_o), .m_axi_wready_i(m_axi_wready_i),
       .m_axi_wdata_o(m_axi_wdata_o), .m_axi_wstrb_o(m_axi_wstrb_o), .m_axi_wlast_o(m_axi_wlast_o), .m_axi_bvalid_i(m_axi_bvalid_i),
       .m_axi_bready_o(m_axi_bready_o), .m_axi_bid_i(m_axi_bid_i), .m_axi_bresp_i(m_axi_bresp_i), .trace_o(port_trace)
+  );
+
+  // Reads of weights: to the memory port or out of the weight port
+  bm_weight_port #(
+      .WEIGHT_PORT(WEIGHT_PORT), .MEM_BITS(MEM_BITS), .TRACE_W(WPORT_TW), .TRACE(TRACE)
+  ) u_weight_port (
+      .clk_i(clk_i), .rst_ni(rst_ni), .weights_ar_valid_i(weights_ar_valid), .weights_ar_addr_i(weights_ar_addr),
+      .weights_ar_len_i(weights_ar_len), .weights_ar_ready_o(weights_ar_ready), .weights_r_valid_o(weights_r_valid),
+      .weights_r_ready_i(weights_r_ready), .weights_r_data_o(weights_r_data), .weights_r_resp_o(weights_r_resp),
+      .weights_r_last_o(weights_r_last), .port_ar_valid_o(tiles_ar_valid), .port_ar_addr_o(tiles_ar_addr),
+      .port_ar_len_o(tiles_ar_len), .port_ar_ready_i(tiles_ar_ready), .port_r_valid_i(tiles_r_valid),
+      .port_r_ready_o(tiles_r_ready), .port_r_data_i(r_data), .port_r_resp_i(r_resp), .port_r_last_i(r_last), .m_axi_weights_arvalid_o(m_axi_weights_arvalid_o),
+      .m_axi_weights_arready_i(m_axi_weights_arready_i), .m_axi_weights_arid_o(m_axi_weights_arid_o),
+      .m_axi_weights_araddr_o(m_axi_weights_araddr_o), .m_axi_weights_arlen_o(m_axi_weights_arlen_o),
+      .m_axi_weights_arsize_o(m_axi_weights_arsize_o), .m_axi_weights_arburst_o(m_axi_weights_arburst_o),
+      .m_axi_weights_rvalid_i(m_axi_weights_rvalid_i), .m_axi_weights_rready_o(m_axi_weights_rready_o),
+      .m_axi_weights_rid_i(m_axi_weights_rid_i), .m_axi_weights_rdata_i(m_axi_weights_rdata_i),
+      .m_axi_weights_rresp_i(m_axi_weights_rresp_i), .m_axi_weights_rlast_i(m_axi_weights_rlast_i), .trace_o(weight_port_trace)
   );
 
   // Memory to scratchpad and parameter memory
@@ -269,7 +316,8 @@ module bm_core
       .err_code_o(err_code[WT*8+:8]), .err_seq_o(err_seq[WT*SEQ_W+:SEQ_W]), .busy_o(busy[WT]), .pending_o(pending[WT]),
       .stuck_o(stuck[WT]), .stuck_seq_o(stuck_seq[WT*SEQ_W+:SEQ_W]), .base_i(base), .size_i(size), .ar_valid_o(weights_ar_valid),
       .ar_addr_o(weights_ar_addr), .ar_len_o(weights_ar_len), .ar_ready_i(weights_ar_ready), .r_valid_i(weights_r_valid),
-      .r_ready_o(weights_r_ready), .r_data_i(r_data), .r_resp_i(r_resp), .r_last_i(r_last), .sp_req_valid_o(weights_req_valid),
+      .r_ready_o(weights_r_ready), .r_data_i(weights_r_data), .r_resp_i(weights_r_resp), .r_last_i(weights_r_last),
+      .sp_req_valid_o(weights_req_valid),
       .sp_req_addr_o(weights_req_addr), .sp_grant_i(weights_grant), .sp_rdata_i(weights_rdata), .fifo_wvalid_o(fifo_wvalid),
       .fifo_wtile_o(fifo_wtile), .fifo_wrow_o(fifo_wrow), .fifo_wdata_o(fifo_wdata), .fifo_tile_done_o(fifo_tile_done),
       .fifo_count_i(fifo_count), .fifo_release_i(fifo_release), .trace_o(weights_trace)

@@ -15,6 +15,7 @@ host/bm_axil.sv
 host/bm_csr.sv
 host/bm_host.sv
 host/bm_port.sv
+host/bm_weight_port.sv
 lib/bm_fifo.sv
 lib/bm_gearbox.sv
 lib/bm_ram.sv

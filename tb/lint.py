@@ -28,6 +28,7 @@ SHAPES = {
         rows=4, cols=4, sp_words=16, sp_banks=1, acc_rows=4, acc_banks=1, fifo_tiles=2, queue_depth=1, mem_bits=32,
         outstanding=1, param_rows=4,
     ),
+    "weights": Config(rows=8, cols=4, sp_words=64, sp_banks=1, acc_rows=64, mem_bits=64, weight_port=1),
 }  # fmt: skip
 DEFAULT = ("tiny", "small", "base", *SHAPES, "untraced")
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, fields
 
 MAX_ASPECT = 8
 """Largest ratio of rows to cols (either way): a scratchpad word holds at most eight operand parts."""
+LATER = {"weight_port": 0}
+"""Fields that came after the first release, and their defaults, which are the core as it was."""
 
 
 class ConfigError(ValueError):
@@ -51,6 +53,9 @@ class Config:
         Rows of the parameter memory (``cols`` channels of 8 bytes each); a power of two, 4 to 128.
     name : str
         Only a label; two configurations with equal sizes build the same core.
+    weight_port : int
+        1: weights that come from memory come through a second port of ``mem_bits``, and nothing else does; 0: through
+        the memory port, like everything else.
     """
 
     rows: int = 8
@@ -65,6 +70,7 @@ class Config:
     outstanding: int = 8
     param_rows: int = 32
     name: str = dataclasses.field(default="custom", compare=False)
+    weight_port: int = 0
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -87,7 +93,8 @@ class Config:
             raise ConfigError(f"mem_bits is {self.mem_bits}; it must be a power of two from 32 to 1024.")
         if not _power_of_two(self.param_rows) or not 4 <= self.param_rows <= 128:
             raise ConfigError(f"param_rows is {self.param_rows}; it must be a power of two from 4 to 128.")
-        for label, low, high in (("fifo_tiles", 2, 16), ("queue_depth", 1, 32), ("outstanding", 1, 64)):
+        ranges = (("fifo_tiles", 2, 16), ("queue_depth", 1, 32), ("outstanding", 1, 64), ("weight_port", 0, 1))
+        for label, low, high in ranges:
             value = getattr(self, label)
             if not low <= value <= high:
                 raise ConfigError(f"{label} is {value}; it must be from {low} to {high}.")
@@ -153,6 +160,10 @@ class Config:
         """All fields, ready for JSON."""
         return dataclasses.asdict(self)
 
+    def record(self) -> dict[str, int | str]:
+        """Like `to_dict` without later fields at their default: what `digest` and program files are made of."""
+        return {key: value for key, value in self.to_dict().items() if value != LATER.get(key)}
+
     @classmethod
     def from_dict(cls, data: dict) -> Config:
         """Inverse of `to_dict`; raises ConfigError on an unknown field."""
@@ -165,8 +176,12 @@ class Config:
         return cls(**data)
 
     def digest(self) -> str:
-        """Twelve hex digits that name the sizes (not the label)."""
-        sizes = {key: value for key, value in self.to_dict().items() if key != "name"}
+        """Twelve hex digits that name the sizes (not the label).
+
+        Fields that came after the first release count only if they are not at their default: a core that has not
+        changed keeps its name.
+        """
+        sizes = {key: value for key, value in self.record().items() if key != "name"}
         return hashlib.sha256(json.dumps(sizes, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -53,7 +53,10 @@ def features(program: Program, error: Error = Error.NONE) -> Features:
     for item in program.decoded():
         if item is not None:  # an opcode that does not exist shows as the error it causes
             _instruction(found, item, program.config)
-    _memory(found, program.timing)
+    _memory(found, program.timing, "memory", CHANNELS)
+    if program.config.weight_port:
+        found.flags.add("weight_port.own_timing" if program.weight_timing else "weight_port")
+        _memory(found, program.weight_timing or program.timing, "weight_memory", CHANNELS[:2])
     found.flags |= {f"host.{event.action}" for event in program.host}
     if program.cycle_limit:
         found.flags.add("host.cycle_limit")
@@ -90,14 +93,17 @@ def _instruction(found: Features, item: Instruction, config: Config) -> None:
             found.sizes[size] = max(found.sizes.get(size, 0), values[key])
 
 
-def _memory(found: Features, timing: MemoryTiming) -> None:
+def _memory(found: Features, timing: MemoryTiming, memory: str, channels: tuple[str, ...]) -> None:
+    """What the timing of one of the memories has that can be seen on these channels."""
+    writes = "w" in channels
     for name in ("read_bandwidth", "write_bandwidth"):
-        if getattr(timing, name) is not None:
-            found.flags.add(f"memory.{name}")
-    if timing.shared:
-        found.flags.add("memory.shared")
-    found.flags |= {f"memory.stall_{name}" for name, rate in zip(CHANNELS, timing.stalls, strict=True) if rate}
+        if getattr(timing, name) is not None and (writes or name == "read_bandwidth"):
+            found.flags.add(f"{memory}.{name}")
+    if timing.shared and writes:
+        found.flags.add(f"{memory}.shared")
+    found.flags |= {f"{memory}.stall_{name}" for name, rate in zip(channels, timing.stalls, strict=False) if rate}
     for area in timing.errors:
-        found.flags.add("memory.slverr" if area.response == SLVERR else "memory.decerr")
-    for name in ("read_latency", "write_latency", "max_reads", "max_writes"):
-        found.sizes[f"memory.{name}"] = getattr(timing, name)
+        if area.reads or writes:
+            found.flags.add(f"{memory}.slverr" if area.response == SLVERR else f"{memory}.decerr")
+    for name in ("read_latency", "max_reads", *(("write_latency", "max_writes") if writes else ())):
+        found.sizes[f"{memory}.{name}"] = getattr(timing, name)

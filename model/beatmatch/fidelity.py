@@ -25,7 +25,7 @@ EXACT, UNPROVEN, UNTIMED = "exact", "unproven", "values"
 
 VALUES = (
     "rows", "cols", "sp_bank_words", "sp_banks", "acc_bank_rows", "acc_banks", "fifo_tiles", "queue_depth", "mem_bits",
-    "outstanding", "param_rows",
+    "outstanding", "param_rows", "weight_port",
 )  # fmt: skip
 """What has to have been in lockstep value by value; memories count by the size of a bank."""
 
@@ -35,6 +35,7 @@ PAIRS = (
     ("cols", "mem_bits"),
     ("rows", "fifo_tiles"),
     ("mem_bits", "outstanding"),
+    ("mem_bits", "weight_port"),
     ("sp_banks", "sp_bank_words"),
     ("acc_banks", "acc_bank_rows"),
 )

@@ -16,7 +16,7 @@ from beatmatch import numerics
 from beatmatch.config import Config
 from beatmatch.isa.fields import INSTRUCTION_BYTES, Engine, Error, Format, Opcode, Space
 from beatmatch.isa.legality import check as check_legal
-from beatmatch.memory import ADDRESSES, DECERR, MemoryImage
+from beatmatch.memory import ADDRESSES, DECERR, MemoryImage, MemoryTiming
 from beatmatch.program import Program
 from beatmatch.sequence import Halt, Hooks, Node, Sequencer, inner_tiles
 
@@ -147,8 +147,8 @@ class FunctionalMachine(Hooks):
         entry, response = self._fetch_error
         raise Halt(_bus_error(response), Engine.FRONTEND, entry, f"Memory refused to give instruction {entry}.")
 
-    def _response(self, address: int, size: int, reads: bool) -> int:
-        for item in self.program.timing.errors:
+    def _response(self, address: int, size: int, reads: bool, memory: MemoryTiming | None = None) -> int:
+        for item in (memory or self.program.timing).errors:
             if (item.reads if reads else item.writes) and item.first < address + size and address <= item.last:
                 return item.response
         return 0
@@ -209,10 +209,13 @@ class FunctionalMachine(Hooks):
         raise Halt(Error.LOCAL_RANGE, node.engine, node.index, text)
 
     def _fetch_row(self, node: Node, address: int, size: int) -> np.ndarray:
-        if self.program.timing.errors:
+        memory = self.program.timing
+        if node.engine is Engine.WEIGHTS:
+            memory = self.program.weight_timing or memory
+        if memory.errors:
             beat = self.config.mem_bytes
             for start in range(address, address + size, beat):
-                response = self._response(start, beat, reads=True)
+                response = self._response(start, beat, reads=True, memory=memory)
                 if response:
                     text = f"Memory refused the read at {start:#x}."
                     raise Halt(_bus_error(response), node.engine, node.index, text)

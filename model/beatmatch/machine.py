@@ -27,9 +27,10 @@ from beatmatch.stations.scratchpad import Scratchpad
 from beatmatch.stations.store import Store
 from beatmatch.stations.vector import Vector
 from beatmatch.stations.weight_fifo import WeightFifo
+from beatmatch.stations.weight_port import WeightPort
 from beatmatch.stations.weights import WEIGHTS, Weights
 from beatmatch.stations.writer import TraceWriter
-from beatmatch.stimulus import RDATA_WORD, SHIFT, StimulusWriter
+from beatmatch.stimulus import RDATA_WORD, SHIFT, StimulusWriter, weight_rdata_word
 
 BLOCK = 1024
 """Cycles between two looks at the records."""
@@ -67,6 +68,7 @@ class SteppedMachine:
         self.trace = trace = TraceWriter(config, block)
         self.stimulus = StimulusWriter(config, block)
         self.memory = MemoryAgent(program.timing, program.memory(), config.mem_bytes)
+        self.weight_memory = self.weight_port = None
         self.agent = HostAgent(program)
         self.host = host = Host(config, trace)
         self.frontend = Frontend(config, trace)
@@ -78,13 +80,19 @@ class SteppedMachine:
         self.matmul = Matmul(config, trace, self.scratchpad, self.fifo, digest)
         self.vector = Vector(config, trace)
         self.store = Store(config, trace, host.base, host.size)
-        self.port = Port(config, trace, self.frontend.fetch, self.load, self.weights, self.store)
+        on_port = None if config.weight_port else self.weights
+        self.port = Port(config, trace, self.frontend.fetch, self.load, on_port, self.store)
+        if config.weight_port:
+            timing = program.weight_timing or program.timing
+            self.weight_memory = MemoryAgent(timing, self.memory.image, config.mem_bytes, port=1)
+            self.weight_port = WeightPort(config, trace, self.weights)
         self.frontend.connect(self.load, self.weights, self.matmul, self.vector, self.store)
         self._engine_side = (
             self.frontend, self.scratchpad, self.accumulator, self.fifo, self.load, self.weights, self.matmul,
             self.vector, self.store,
         )  # fmt: skip
         self._mem_words = config.mem_bytes // 4
+        self._weight_rdata = weight_rdata_word(config)
         self.cycle_count = 0
         self.finished = False
 
@@ -103,6 +111,12 @@ class SteppedMachine:
         accumulator.arbitrate(vector.acc_read, matmul.acc_pre)
         taken = load.taken(scratchpad.load_write_granted, halt)
         port.select(memory, taken, halt)
+        weight_port, weight_memory = self.weight_port, self.weight_memory
+        if weight_port is None:
+            tiles_taken, tiles = port.ar_id == WEIGHTS, memory if port.r_id == WEIGHTS else None
+        else:
+            weight_port.select(weight_memory, halt)
+            tiles_taken, tiles = weight_port.ar_taken, weight_memory if weight_port.rready else None
         frontend.arbitrate()
         granted = frontend.granted
 
@@ -121,15 +135,12 @@ class SteppedMachine:
             vector.write_parameters(*parameter)
         store.step(heads[4], granted[4], halt, scratchpad.store_granted, scratchpad.store_data, memory)
         load.step(heads[0], granted[0], halt, taken, port.ar_id == LOAD, memory if port.r_id == LOAD else None)
-        weights.step(
-            heads[1], granted[1], halt, scratchpad.weights_granted, port.ar_id == WEIGHTS,
-            memory if port.r_id == WEIGHTS else None,
-        )  # fmt: skip
+        weights.step(heads[1], granted[1], halt, scratchpad.weights_granted, tiles_taken, tiles)
         accumulator.step(matmul.acc_row, matmul.acc_add, matmul.acc_data)
         matmul.step(heads[2], granted[2], halt)
         scratchpad.commit()
 
-        # Commit: errors, then the two buses.
+        # Commit: errors, then the buses; the weight memory sees what was just written.
         frontend.commit(port, memory)
         done = frontend.done_set
         clear = host.clear
@@ -138,6 +149,8 @@ class SteppedMachine:
         if rst_n:
             host.commit(bus, done)
             memory.commit(port.ar, port.aw, port.w, port.rready, True)
+            if weight_port is not None:
+                weight_memory.commit(weight_port.ar, None, None, weight_port.rready, True)
             if clear:
                 for station in self._engine_side:
                     station.reset()
@@ -145,6 +158,8 @@ class SteppedMachine:
             host.reset()
             port.reset()
             memory.skip_reset_cycle()
+            if weight_memory is not None:
+                weight_memory.skip_reset_cycle()
             for station in self._engine_side:
                 station.reset()
         self.cycle_count += 1
@@ -169,6 +184,14 @@ class SteppedMachine:
             stimulus.array[start : start + self._mem_words] = np.frombuffer(memory.rdata, np.uint32)
         if memory.bvalid:
             flags |= _B_VALID | memory.bresp << _BRESP
+        tiles = self.weight_memory
+        if tiles is not None:
+            flags |= tiles.arready << _WEIGHTS_AR_READY
+            if tiles.rvalid:
+                flags |= _WEIGHTS_R_VALID | tiles.rid << _WEIGHTS_RID | tiles.rresp << _WEIGHTS_RRESP
+                flags |= tiles.rlast << _WEIGHTS_RLAST
+                start = base + self._weight_rdata
+                stimulus.array[start : start + self._mem_words] = np.frombuffer(tiles.rdata, np.uint32)
         bus = agent.outputs()
         if bus is not None:
             awvalid, awaddr, wvalid, wdata, wstrb, _, arvalid, araddr, _ = bus
@@ -225,6 +248,8 @@ class SteppedMachine:
 _AR_READY, _AW_READY, _W_READY = (1 << SHIFT[name] for name in ("m_axi_arready", "m_axi_awready", "m_axi_wready"))
 _R_VALID, _B_VALID = 1 << SHIFT["m_axi_rvalid"], 1 << SHIFT["m_axi_bvalid"]
 _RID, _RRESP, _RLAST, _BRESP = (SHIFT[f"m_axi_{name}"] for name in ("rid", "rresp", "rlast", "bresp"))
+_WEIGHTS_R_VALID, _WEIGHTS_AR_READY = 1 << SHIFT["m_axi_weights_rvalid"], SHIFT["m_axi_weights_arready"]
+_WEIGHTS_RID, _WEIGHTS_RRESP, _WEIGHTS_RLAST = (SHIFT[f"m_axi_weights_{name}"] for name in ("rid", "rresp", "rlast"))
 _AWVALID, _WVALID, _WSTRB, _ARVALID = (SHIFT[f"s_axil_{name}"] for name in ("awvalid", "wvalid", "wstrb", "arvalid"))
 
 

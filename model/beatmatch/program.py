@@ -148,6 +148,8 @@ class Program:
         How it came to be, one line.
     seed : int
         Random seed it was drawn from, or 0.
+    weight_timing : MemoryTiming or None
+        Of the memory behind the weight port, for a configuration that has one; None: the same as ``timing``.
     """
 
     config: Config
@@ -163,6 +165,7 @@ class Program:
     names: dict[int, str] = field(default_factory=dict)
     origin: str = ""
     seed: int = 0
+    weight_timing: MemoryTiming | None = None
 
     def __post_init__(self) -> None:
         self.instructions = [w.word() if isinstance(w, Instruction) else int(w) for w in self.instructions]
@@ -174,6 +177,11 @@ class Program:
     def _check(self) -> None:
         if not isinstance(self.config, Config) or not isinstance(self.timing, MemoryTiming):
             raise ProgramError("config must be a Config, and timing a MemoryTiming.")
+        if self.weight_timing is not None:
+            if not isinstance(self.weight_timing, MemoryTiming):
+                raise ProgramError("weight_timing must be None or a MemoryTiming.")
+            if not self.config.weight_port:
+                raise ProgramError("weight_timing is given, but the configuration has no weight port: weight_port=1.")
         for index, word in enumerate(self.instructions):
             if not 0 <= word < 1 << INSTRUCTION_BITS:
                 raise ProgramError(f"Instruction {index} has more than {INSTRUCTION_BITS} bits.")
@@ -239,7 +247,7 @@ class Program:
     def to_bytes(self) -> bytes:
         """The content of a program file: a line with version and sha256, then the compressed payload."""
         record = {
-            "config": self.config.to_dict(),
+            "config": self.config.record(),
             "instructions": [f"{word:x}" for word in self.instructions],
             "semaphores": list(self.semaphores),
             "bases": [[b.address, b.size] for b in self.bases],
@@ -253,6 +261,8 @@ class Program:
             "origin": self.origin,
             "seed": self.seed,
         }
+        if self.weight_timing is not None:  # programs without it have the bytes that they always had
+            record["weight_timing"] = self.weight_timing.to_dict()
         text = json.dumps(record, separators=(",", ":")).encode()
         payload = zlib.compress(len(text).to_bytes(8, "little") + text + b"".join(s.data for s in self.segments), 6)
         return b"%s %d %s\n" % (MAGIC, VERSION, hashlib.sha256(payload).hexdigest().encode()) + payload
@@ -296,6 +306,7 @@ class Program:
             address=record["address"],
             segments=tuple(segments),
             timing=MemoryTiming.from_dict(record["timing"]),
+            weight_timing=MemoryTiming.from_dict(record["weight_timing"]) if "weight_timing" in record else None,
             cycle_limit=record["cycle_limit"],
             host=tuple(HostEvent(*event) for event in record["host"]),
             results={n: Result(a, d, tuple(sh), tuple(st)) for n, (a, d, sh, st) in record["results"].items()},

@@ -2,8 +2,9 @@
 """The stimulus row: everything that drives the core's inputs in one clock cycle, declared once.
 
 A row is a sequence of 32-bit words: flags of both buses in word 0, AXI4-Lite addresses in word 1, AXI4-Lite write
-data in word 2, the read beat of the memory port from word 3 on. The stepped model writes these rows, the bench
-top takes them apart again (`sv_include` is generated from this table).
+data in word 2, the read beat of the memory port from word 3 on, and behind it that of the weight port if there is
+one. The stepped model writes these rows, the bench top takes them apart again (`sv_include` is generated from this
+table).
 """
 
 from __future__ import annotations
@@ -49,6 +50,11 @@ def _place() -> tuple[Input, ...]:
         ("m_axi_bid_i", 2),
         ("m_axi_bresp_i", 2),
         ("s_axil_wstrb_i", 4),
+        ("m_axi_weights_arready_i", 1),
+        ("m_axi_weights_rvalid_i", 1),
+        ("m_axi_weights_rlast_i", 1),
+        ("m_axi_weights_rresp_i", 2),
+        ("m_axi_weights_rid_i", 2),
     )
     placed = []
     shift = 0
@@ -73,10 +79,15 @@ SHIFT: dict[str, int] = {item.name: item.shift for item in INPUTS}
 
 def words(config: Config) -> int:
     """Words of one row."""
+    return weight_rdata_word(config) + (config.mem_bytes // 4 if config.weight_port else 0)
+
+
+def weight_rdata_word(config: Config) -> int:
+    """First word of the weight port's read data, behind those of the memory port."""
     return RDATA_WORD + config.mem_bytes // 4
 
 
-def pack(config: Config, rdata: int = 0, **inputs: int) -> np.ndarray:
+def pack(config: Config, rdata: int = 0, weight_rdata: int = 0, **inputs: int) -> np.ndarray:
     """One row, uint32 [words]: inputs by name, those left out are 0.
 
     Raises KeyError for an unknown name and ValueError for a value that does not fit.
@@ -88,15 +99,21 @@ def pack(config: Config, rdata: int = 0, **inputs: int) -> np.ndarray:
         if not 0 <= value < 1 << item.width:
             raise ValueError(f"{name} is {value}; it has {item.width} bits.")
         row[item.word] |= value << item.shift
-    for index in range(config.mem_bytes // 4):
-        row[RDATA_WORD + index] = (rdata >> 32 * index) & 0xFFFFFFFF
+    beats = rdata | weight_rdata << 8 * config.mem_bytes
+    for index in range(RDATA_WORD, len(row)):
+        row[index] = beats & 0xFFFFFFFF
+        beats >>= 32
     return np.array(row, dtype=np.uint32)
 
 
-def unpack(row: np.ndarray) -> dict[str, int]:
-    """Inputs of a row by name, ``rdata`` included; the inverse of `pack`."""
+def unpack(config: Config, row: np.ndarray) -> dict[str, int]:
+    """Inputs of a row by name, ``rdata`` (and ``weight_rdata``) included; the inverse of `pack`."""
     values = {item.name: (int(row[item.word]) >> item.shift) & ((1 << item.width) - 1) for item in INPUTS}
-    values["rdata"] = int.from_bytes(np.ascontiguousarray(row[RDATA_WORD:], dtype="<u4").tobytes(), "little")
+    middle = weight_rdata_word(config)
+    values["rdata"] = int.from_bytes(np.ascontiguousarray(row[RDATA_WORD:middle], dtype="<u4").tobytes(), "little")
+    if config.weight_port:
+        beat = np.ascontiguousarray(row[middle:], dtype="<u4").tobytes()
+        values["weight_rdata"] = int.from_bytes(beat, "little")
     return values
 
 
@@ -136,7 +153,7 @@ class StimulusWriter:
 
 
 def sv_include() -> str:
-    """Declarations that take a row apart, for the bench top (`stim` and MEM_BITS are in its scope)."""
+    """Declarations that take a row apart, for the bench top (`stim`, MEM_BITS and WEIGHT_PORT are in its scope)."""
     lines = [
         "// Generated from model/beatmatch/stimulus.py by `make generate`; do not edit.",
         "// SPDX-License-Identifier: Apache-2.0",
@@ -152,4 +169,7 @@ def sv_include() -> str:
             lines.append(f"wire [{item.width - 1}:0] {item.port} = stim[{low + item.width - 1}:{low}];")
     lines.append(f"wire clear_memories = stim[{CLEAR_MEMORIES}];")
     lines.append(f"wire [MEM_BITS-1:0] m_axi_rdata_i = stim[{32 * RDATA_WORD} +: MEM_BITS];")
+    lines.append("// Without a weight port its read data are not looked at, and the row does not have them.")
+    lines.append("localparam int WEIGHT_RDATA = WEIGHT_PORT * MEM_BITS;")
+    lines.append(f"wire [MEM_BITS-1:0] m_axi_weights_rdata_i = stim[{32 * RDATA_WORD} + WEIGHT_RDATA +: MEM_BITS];")
     return "\n".join(lines) + "\n"

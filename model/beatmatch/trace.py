@@ -114,8 +114,17 @@ STATIONS: dict[str, tuple[Slot, ...]] = {
         _SP_READ,
         Slot("state", "digest"),
     ),
+    "weight_port": (
+        Slot("ar", "event", (("len", 8),), (("address", 2),)),
+        Slot("ready", "level", (("rready", 1),)),
+    ),
 }
-"""Stations in record order; within a station, slots in record order."""
+"""Stations in record order; within a station, slots in record order. See `stations` for those of a configuration."""
+
+
+def stations(config: Config) -> dict[str, tuple[Slot, ...]]:
+    """The stations that a configuration has, with their slots."""
+    return {name: slots for name, slots in STATIONS.items() if name != "weight_port" or config.weight_port}
 
 
 def sizes(config: Config) -> dict[str, int]:
@@ -162,9 +171,9 @@ def layout(config: Config) -> TraceLayout:
     """The record layout of a configuration."""
     named = sizes(config)
     placed: list[PlacedSlot] = []
-    stations: dict[str, tuple[int, int]] = {}
+    places: dict[str, tuple[int, int]] = {}
     offset = 0
-    for station, slots in STATIONS.items():
+    for station, slots in stations(config).items():
         start = offset
         for slot in slots:
             data: dict[str, tuple[int, int]] = {}
@@ -175,8 +184,8 @@ def layout(config: Config) -> TraceLayout:
                 cursor += words
             placed.append(PlacedSlot(station, slot, offset, cursor - offset, data))
             offset = cursor
-        stations[station] = (start, offset - start)
-    return TraceLayout(offset, tuple(placed), stations)
+        places[station] = (start, offset - start)
+    return TraceLayout(offset, tuple(placed), places)
 
 
 def unpack(slot: Slot, header: int) -> dict[str, int]:

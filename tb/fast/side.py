@@ -14,7 +14,6 @@ import numpy as np
 
 from beatmatch.config import Config
 from beatmatch.fast import Intervals, run_fast
-from beatmatch.fast.recorder import SLOTS
 from beatmatch.machine import SteppedMachine
 from beatmatch.trace import layout
 from tb.lockstep import model_side
@@ -27,11 +26,11 @@ class FastSide:
         self._machine = SteppedMachine(program)
         self._events: Intervals = run_fast(program).events
         place = layout(program.config)
-        self._offsets = {slot: place.slot(*slot).offset for slot in SLOTS}
+        self._offsets = {slot: place.slot(*slot).offset for slot in self._events.slots()}
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Stimulus rows and records, block by block."""
-        expanded = {slot: self._events.words(*slot) for slot in SLOTS}
+        expanded = {slot: self._events.words(*slot) for slot in self._offsets}
         start = 0
         for rows, records in self._machine.blocks():
             for slot, offset in self._offsets.items():

@@ -23,6 +23,7 @@ module bm_lockstep_top
     parameter int MEM_BITS    = 64,
     parameter int OUTSTANDING = 8,
     parameter int PARAM_ROWS  = 32,
+    parameter int WEIGHT_PORT = 0,
     parameter int TRACE_WORDS = 86,  // of the record, from the model's layout
     parameter int STIM_WORDS  = 5    // of the row, likewise
 ) (
@@ -92,6 +93,7 @@ module bm_lockstep_top
       .MEM_BITS   (MEM_BITS),
       .OUTSTANDING(OUTSTANDING),
       .PARAM_ROWS (PARAM_ROWS),
+      .WEIGHT_PORT(WEIGHT_PORT),
       .TRACE      (1'b1)
   ) i_core (
       .clk_i,
@@ -142,6 +144,19 @@ module bm_lockstep_top
       .m_axi_bready_o  (),
       .m_axi_bid_i,
       .m_axi_bresp_i,
+      .m_axi_weights_arvalid_o(),
+      .m_axi_weights_arready_i,
+      .m_axi_weights_arid_o(),
+      .m_axi_weights_araddr_o(),
+      .m_axi_weights_arlen_o(),
+      .m_axi_weights_arsize_o(),
+      .m_axi_weights_arburst_o(),
+      .m_axi_weights_rvalid_i,
+      .m_axi_weights_rready_o(),
+      .m_axi_weights_rid_i,
+      .m_axi_weights_rdata_i,
+      .m_axi_weights_rresp_i,
+      .m_axi_weights_rlast_i,
       .trace_o         (trace)
   );
 

@@ -20,8 +20,16 @@ wire [1:0] m_axi_rresp_i = stim[15:14];
 wire [1:0] m_axi_bid_i = stim[17:16];
 wire [1:0] m_axi_bresp_i = stim[19:18];
 wire [3:0] s_axil_wstrb_i = stim[23:20];
+wire m_axi_weights_arready_i = stim[24];
+wire m_axi_weights_rvalid_i = stim[25];
+wire m_axi_weights_rlast_i = stim[26];
+wire [1:0] m_axi_weights_rresp_i = stim[28:27];
+wire [1:0] m_axi_weights_rid_i = stim[30:29];
 wire [11:0] s_axil_awaddr_i = stim[43:32];
 wire [11:0] s_axil_araddr_i = stim[59:48];
 wire [31:0] s_axil_wdata_i = stim[95:64];
 wire clear_memories = stim[31];
 wire [MEM_BITS-1:0] m_axi_rdata_i = stim[96 +: MEM_BITS];
+// Without a weight port its read data are not looked at, and the row does not have them.
+localparam int WEIGHT_RDATA = WEIGHT_PORT * MEM_BITS;
+wire [MEM_BITS-1:0] m_axi_weights_rdata_i = stim[96 + WEIGHT_RDATA +: MEM_BITS];

@@ -17,6 +17,8 @@ SHAPES = tuple(
     if rows * cols <= MOST_ELEMENTS and max(rows, cols) <= MAX_ASPECT * min(rows, cols)
 )
 MEMORY_BITS = (32, 64, 128, 256, 512, 1024)
+WEIGHT_PORT = (0, 0, 0, 1)
+"""One configuration in four has a port for weights."""
 
 
 def _deck(seed: int, name: str, cards: tuple, index: int) -> object:
@@ -43,5 +45,6 @@ def generate(seed: int, index: int) -> Config:
         mem_bits=_deck(seed, "mem_bits", MEMORY_BITS, index),
         outstanding=rng.choice((1, 2, 3, 4, 5, 8, 16)),
         param_rows=rng.choice((4, 8, 16, 32)),
+        weight_port=_deck(seed, "weight_port", WEIGHT_PORT, index),
         name=f"random-{seed}-{index}",
     )

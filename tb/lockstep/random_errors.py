@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Callable, Sequence
 
@@ -135,7 +136,11 @@ def _bus(rng: random.Random, program: Program) -> Program:
     last = min(start + size - 1, first + rng.choice((0, 3, 64, 1024)))
     both = rng.choice(((True, True), (True, False), (False, True)))
     errors = (ErrorRange(first, last, rng.choice((SLVERR, DECERR)), *both),)
-    return program.replace(timing=type(program.timing).from_dict(program.timing.to_dict() | {"errors": errors}))
+    names = ["timing"]
+    if program.weight_timing is not None:  # in the one memory, in the other, or in both
+        names = rng.choice((["timing"], ["weight_timing"], ["timing", "weight_timing"]))
+    changes = {name: dataclasses.replace(getattr(program, name), errors=errors) for name in names}
+    return program.replace(**changes)
 
 
 def _deadlock(rng: random.Random, program: Program) -> Program:

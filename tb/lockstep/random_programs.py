@@ -84,6 +84,11 @@ def memory_timing(rng: random.Random, config: Config, dials: Dials = PLAIN) -> M
     )
 
 
+def _weight_timing(rng: random.Random, config: Config, dials: Dials) -> MemoryTiming | None:
+    """A memory for weights with a timing of its own, or one like the other."""
+    return None if rng.random() < 0.2 else memory_timing(rng, config, dials)
+
+
 class _Writer:
     """Draws one program; each part has its own stream of random numbers."""
 
@@ -157,7 +162,10 @@ class _Writer:
         """The whole program."""
         dials = self.dials
         timing = memory_timing(stream(self.seed, "timing"), self.config, dials)
-        slow = timing.read_latency + timing.write_latency > 80
+        weight_timing = None
+        if self.config.weight_port:
+            weight_timing = _weight_timing(stream(self.seed, "weight_timing"), self.config, dials)
+        slow = timing.read_latency + timing.write_latency > 80 or (weight_timing or timing).read_latency > 60
         self._prologue()
         for _ in range(self.rng.randint(*(dials.slow_parts if slow else dials.parts))):
             choice = self.rng.random()
@@ -176,6 +184,7 @@ class _Writer:
             address=self.address,
             segments=self.segments,
             timing=timing,
+            weight_timing=weight_timing,
             host=_host_events(stream(self.seed, "host"), dials),
             origin=f"tb.lockstep.random_programs seed {seed}{dials.turned()}",
             seed=seed,

@@ -52,7 +52,8 @@ def size(program: Program) -> tuple[int, ...]:
                 product *= item.fields.get(name, 1)
             work += product
     waits = sum(bin(word & ((1 << 38) - 1 ^ 0x1FFF)).count("1") for word in program.instructions)
-    return (len(program.instructions), len(program.host), work, program.timing != SIMPLE_TIMING, waits)
+    memories = (program.timing != SIMPLE_TIMING) + (program.weight_timing is not None)
+    return (len(program.instructions), len(program.host), work, memories, waits)
 
 
 def _round(built: sim.Build, failed: Failure) -> Failure | None:
@@ -104,6 +105,9 @@ def _candidates(program: Program) -> Iterator[Program]:
         yield program.replace(host=())
         for start in range(len(program.host)):
             yield program.replace(host=program.host[:start] + program.host[start + 1 :])
+    if program.weight_timing is not None:
+        yield program.replace(weight_timing=None)
+        yield program.replace(weight_timing=dataclasses.replace(program.weight_timing, stalls=(0,) * 5))
     if program.timing != SIMPLE_TIMING:
         yield program.replace(timing=SIMPLE_TIMING)
         yield program.replace(timing=dataclasses.replace(program.timing, stalls=(0,) * 5))

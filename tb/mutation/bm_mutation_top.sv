@@ -16,6 +16,7 @@ module bm_mutation_top #(
     parameter int MEM_BITS    = 64,
     parameter int OUTSTANDING = 8,
     parameter int PARAM_ROWS  = 32,
+    parameter int WEIGHT_PORT = 0,
     parameter int TRACE_WORDS = 86,
     parameter int STIM_WORDS  = 5
 ) (
@@ -41,6 +42,7 @@ module bm_mutation_top #(
       .MEM_BITS   (MEM_BITS),
       .OUTSTANDING(OUTSTANDING),
       .PARAM_ROWS (PARAM_ROWS),
+      .WEIGHT_PORT(WEIGHT_PORT),
       .TRACE_WORDS(TRACE_WORDS),
       .STIM_WORDS (STIM_WORDS)
   ) u_lockstep (

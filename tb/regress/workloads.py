@@ -57,6 +57,9 @@ def generate(seed: int, config: Config, name: str = "compiled") -> Program:
             program = draw(rng, values, config)
         except (CompileError, EncodingError):  # too large for these memories, or for a field: draw again
             continue
+        if config.weight_port:  # with few exceptions a memory of its own
+            rng = stream(seed, name, "weight memory", attempt)
+            program = program.replace(weight_timing=None if rng.random() < 0.2 else _timing(rng, config))
         program = program.replace(cycle_limit=limit)
         return program.replace(origin=f"tb.regress.workloads seed {seed}: {program.origin}", seed=seed)
     raise RuntimeError(f"No {name} program fits the configuration {config.to_dict()} for seed {seed}.")

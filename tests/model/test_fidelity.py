@@ -55,7 +55,7 @@ def test_a_mixture_of_values_and_pairs_that_ran_is_exact():
 def test_every_value_counts(name):
     total = {"sp_bank_words": ("sp_words", 1024), "acc_bank_rows": ("acc_rows", 256)}
     changes = {"sp_banks": {"sp_banks": 1, "sp_words": 32}, "acc_banks": {"acc_banks": 1, "acc_rows": 16}}
-    other = {"fifo_tiles": 7, "queue_depth": 9, "mem_bits": 256, "outstanding": 3, "param_rows": 64}
+    other = {"fifo_tiles": 7, "queue_depth": 9, "mem_bits": 256, "outstanding": 3, "param_rows": 64, "weight_port": 1}
     change = changes.get(name) or dict([total.get(name, (name, other.get(name)))])
     found = record(*map(row, SEEN)).config(dataclasses.replace(SEEN[0], **change))
     assert not found.exact and found.reason.startswith(f"{name} = ") and "has not been in lockstep" in found.reason

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from beatmatch import stimulus
-from beatmatch.config import preset
+from beatmatch.config import Config, preset
 
 ROOT = Path(__file__).resolve().parents[2]
-CONFIGS = [preset("tiny"), preset("base")]
+CONFIGS = [preset("tiny"), preset("base"), Config(mem_bits=128, weight_port=1, name="split")]
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.name)
@@ -19,10 +19,11 @@ def test_rows_come_back_as_they_were_packed(config):
     random = np.random.default_rng(1)
     for _ in range(50):
         values = {item.name: int(random.integers(0, 1 << item.width)) for item in stimulus.INPUTS}
-        rdata = int.from_bytes(random.bytes(config.mem_bytes), "little")
-        row = stimulus.pack(config, rdata=rdata, **values)
-        assert len(row) == stimulus.words(config)
-        assert stimulus.unpack(row) == {**values, "rdata": rdata}
+        names = ("rdata", "weight_rdata") if config.weight_port else ("rdata",)
+        beats = {name: int.from_bytes(random.bytes(config.mem_bytes), "little") for name in names}
+        row = stimulus.pack(config, **beats, **values)
+        assert len(row) == stimulus.words(config) == 3 + len(names) * config.mem_bytes // 4
+        assert stimulus.unpack(config, row) == {**values, **beats}
 
 
 def test_inputs_do_not_overlap():
@@ -42,7 +43,7 @@ def test_every_input_of_the_core_is_in_the_row():
     source = (ROOT / "rtl" / "bm_core.sv").read_text()
     header = source[: source.index(");")]
     ports = set(re.findall(r"input\s+logic\s*(?:\[[^\]]*\])?\s*(\w+)", header)) - {"clk_i"}
-    assert ports == {item.port for item in stimulus.INPUTS} | {"m_axi_rdata_i"}
+    assert ports == {item.port for item in stimulus.INPUTS} | {"m_axi_rdata_i", "m_axi_weights_rdata_i"}
 
 
 def test_a_full_block_says_so():

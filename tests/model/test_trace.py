@@ -4,9 +4,14 @@
 import pytest
 
 from beatmatch.config import Config, preset
-from beatmatch.trace import STATIONS, layout, unpack
+from beatmatch.trace import STATIONS, layout, stations, unpack
 
-CONFIGS = [preset("tiny"), preset("large"), Config(rows=4, cols=32, sp_banks=1, mem_bits=1024, name="flat")]
+CONFIGS = [
+    preset("tiny"),
+    preset("large"),
+    Config(rows=4, cols=32, sp_banks=1, mem_bits=1024, name="flat"),
+    Config(weight_port=1, name="split"),
+]
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.name)
@@ -24,8 +29,15 @@ def test_slots_follow_one_another(config):
         place = inside
     assert record.words == place
     places = [start for start, _ in record.stations.values()]
-    assert list(record.stations) == list(STATIONS) and places == sorted(places) and places[0] == 0
+    assert list(record.stations) == list(stations(config)) and places == sorted(places) and places[0] == 0
     assert sum(words for _, words in record.stations.values()) == place
+
+
+def test_the_weight_port_stands_behind_what_every_core_has():
+    """So a record of a core without it is what it always was."""
+    alone, split = layout(Config()), layout(Config(weight_port=1))
+    assert split.slots[: len(alone.slots)] == alone.slots and split.words == alone.words + 4
+    assert [*split.stations] == [*STATIONS] == [*alone.stations, "weight_port"]
 
 
 def test_data_are_as_wide_as_what_they_hold():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults that the lockstep run has to find: where each is planted, and what its report must say."""
 
+import dataclasses
+
 from beatmatch.config import Config
 from tb.lockstep.plant import Edit, Fault
 
@@ -18,13 +20,14 @@ CONFIG = Config(
     param_rows=4,
     name="planted",
 )
+SPLIT = dataclasses.replace(CONFIG, weight_port=1, name="split")
 PATCHES = "tests.sim.model_faults"
 
 
-def rtl(name, what, file, old, new, kinds, stations, **options):
+def rtl(name, what, file, old, new, kinds, stations, config=CONFIG, **options):
     """A fault in the RTL."""
     kinds, stations = ((item,) if isinstance(item, str) else item for item in (kinds, stations))
-    return Fault(name, what, kinds, stations, CONFIG, Edit(file, old, new), **options)
+    return Fault(name, what, kinds, stations, config, Edit(file, old, new), **options)
 
 
 def model(name, what, kinds, stations, **options):
@@ -136,6 +139,39 @@ FAULTS = (
         "if (kept_q && 1'b0) id = kept_id_q;",
         ("order", "value", "missing"),
         "port",
+    ),
+    rtl(
+        "weight_port_late",
+        "beats of the weight port reach weights one cycle late",
+        "host/bm_weight_port.sv",
+        "  assign weights_r_valid_o = OWN ? m_axi_weights_rvalid_i : port_r_valid_i;",
+        "  logic seen_q;\n"
+        "  always_ff @(posedge clk_i) seen_q <= m_axi_weights_rvalid_i && !m_axi_weights_rready_o;\n"
+        "  assign weights_r_valid_o = OWN ? m_axi_weights_rvalid_i && seen_q : port_r_valid_i;",
+        ("late", "missing", "digest"),
+        "weights",
+        config=SPLIT,
+    ),
+    rtl(
+        "weight_port_held",
+        "the weight port takes a beat only in the cycle behind the one in which weights is ready",
+        "host/bm_weight_port.sv",
+        "assign m_axi_weights_rready_o = OWN && m_axi_weights_rvalid_i && weights_r_ready_i;",
+        "logic was_q; always_ff @(posedge clk_i) was_q <= OWN && m_axi_weights_rvalid_i && weights_r_ready_i;\n"
+        "  assign m_axi_weights_rready_o = OWN && m_axi_weights_rvalid_i && was_q;",
+        ("value", "digest"),
+        ("weight_port", "weights"),
+        config=SPLIT,
+    ),
+    rtl(
+        "weight_port_shared",
+        "the memory port sees the requests of weights although they have a port of their own",
+        "host/bm_weight_port.sv",
+        "assign port_ar_valid_o = !OWN && weights_ar_valid_i;",
+        "assign port_ar_valid_o = weights_ar_valid_i;",
+        ("extra", "order", "late", "value"),
+        "port",
+        config=SPLIT,
     ),
     rtl(
         "page_boundary",

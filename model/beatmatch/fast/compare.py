@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from beatmatch.events import EventLog
-from beatmatch.fast.recorder import SLOTS
 from beatmatch.fast.run import FastResult, run_fast
 from beatmatch.machine import SteppedResult, run_stepped
 from beatmatch.program import Program
@@ -56,7 +55,7 @@ def differences(stepped: SteppedResult, fast: FastResult) -> list[Difference]:
             figures.append(Difference(-1, f"{name} of the events", str(here), str(there)))
     events = [
         found
-        for slot in SLOTS
+        for slot in fast.events.slots()
         if (found := _first(slot, stepped.events, fast.events, fast.overflow is not None)) is not None
     ]
     return figures + sorted(events, key=lambda item: item.cycle)

@@ -7,7 +7,7 @@ The order within a cycle is that of `machine.SteppedMachine.cycle`; see there.
 from __future__ import annotations
 
 from beatmatch.config import Config
-from beatmatch.fast import frontend, load, matmul, memories, memory, recorder, store, vector, weights
+from beatmatch.fast import frontend, load, matmul, memories, memory, recorder, store, vector, weight_port, weights
 from beatmatch.fast.compiled import compiled, entry
 from beatmatch.fast.registers import layout
 from beatmatch.timing import cycles
@@ -19,7 +19,8 @@ MARGIN = 2 * recorder.PLACES
 SIZES = layout(
     "Sizes",
     "rows cols lanes act_shift col_shift sp_shift acc_shift sp_words act_operands col_operands acc_rows fifo_tiles "
-    "queue_depth mem_bytes outstanding param_rows param_limit array_depth",
+    "queue_depth mem_bytes outstanding param_rows param_limit array_depth "
+    "weight_port",
 )
 HOST = layout(
     "Host",
@@ -37,6 +38,8 @@ MACHINE = layout(
     frontend=frontend.LAYOUT,
     port=memory.PORT,
     memory=memory.MEMORY,
+    weight_port=memory.PORT,
+    weight_memory=memory.MEMORY,
     load=load.LAYOUT,
     weights=weights.LAYOUT,
     matmul=matmul.LAYOUT,
@@ -78,6 +81,7 @@ def sizes_of(config: Config) -> dict[str, int]:
         "param_rows": config.param_rows,
         "param_limit": config.param_rows * config.param_words,
         "array_depth": depth,
+        "weight_port": config.weight_port,
     }
 
 
@@ -108,6 +112,8 @@ def _cycle(m, code):
     memories.arbitrate_accumulator(m)
     taken = load.taken(m, s.load_granted, halt)
     memory.select(m, taken, halt)
+    if m.sizes.weight_port:
+        weight_port.select(m, halt)
     frontend.arbitrate(m, load_f, weights_f, matmul_f, vector_f, store_f)
 
     # Observe: signals, the end of the run and the category of the cycle.
@@ -128,9 +134,12 @@ def _cycle(m, code):
         m, load_f, u.head_seq[LOAD], u.granted[LOAD], halt, taken,
         m.port.ar_id == load.LOAD, m.port.r_id == load.LOAD,
     )  # fmt: skip
+    port, tiles = m.port, m.memory
+    if m.sizes.weight_port:
+        port, tiles = m.weight_port, m.weight_memory
     weights.step(
         m, weights_f, u.head_seq[WEIGHTS], u.granted[WEIGHTS], halt, s.weights_granted,
-        m.port.ar_id == weights.WEIGHTS, m.port.r_id == weights.WEIGHTS,
+        port.ar_id == weights.WEIGHTS, port.r_id == weights.WEIGHTS, tiles,
     )  # fmt: skip
     moved = m.moved
     m.moved = 0
@@ -141,6 +150,8 @@ def _cycle(m, code):
     # Commit.
     frontend.commit(m, code)
     memory.commit(m, m.memory, m.port)
+    if m.sizes.weight_port:
+        memory.commit(m, m.weight_memory, m.weight_port)
 
 
 @compiled
@@ -196,6 +207,10 @@ def _quiet(m):
     if m.frontend.halt or a.stalls or m.store.w_valid:
         return 0
     until = memory.next_read(a) - 1
+    if m.sizes.weight_port:
+        if m.weight_memory.stalls:
+            return 0
+        until = min(until, memory.next_read(m.weight_memory) - 1)
     if h.cycle_limit:
         until = min(until, m.now + h.cycle_limit - h.cycles)
     if a.answers_count and not a.bvalid:
@@ -225,6 +240,8 @@ def _build(digest: str):
         if after == RESET:
             memory.reset_port(m.port)
             memory.reset_memory(m, m.memory)
+            memory.reset_port(m.weight_port)
+            memory.reset_memory(m, m.weight_memory)
         elif after == FINISH:
             recorder.close_all(m)
 

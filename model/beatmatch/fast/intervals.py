@@ -11,7 +11,7 @@ from beatmatch.accounting import Accounting
 from beatmatch.config import Config
 from beatmatch.events import Event, EventLog
 from beatmatch.fast.recorder import CATEGORY, PLACES, ROW, SLOTS
-from beatmatch.trace import VALID
+from beatmatch.trace import VALID, stations
 
 CATEGORIES = ("other", "active", "weight_shift", "weight_stall", "raw_stall", "input_stall")
 """What a cycle can be, by the number in its entry."""
@@ -38,7 +38,8 @@ class Intervals:
 
     def __init__(self, config: Config, rows: np.ndarray, cycles: int, totals: list[int]) -> None:
         self._config = config
-        self._totals = dict(zip(SLOTS, totals, strict=True))
+        known = stations(config)
+        self._totals = {slot: total for slot, total in zip(SLOTS, totals, strict=True) if slot[0] in known}
         self.cycles = cycles
         self.count = sum(totals)
         order = np.argsort(rows[:, 0], kind="stable")
@@ -55,7 +56,7 @@ class Intervals:
 
     def slots(self) -> tuple[tuple[str, str], ...]:
         """(station, kind) of every slot of events, in the order of the trace record."""
-        return SLOTS
+        return tuple(self._totals)
 
     def total(self, station: str, kind: str) -> int:
         """Events of one slot."""
@@ -72,7 +73,7 @@ class Intervals:
 
     def _known(self, station: str, kind: str) -> None:
         if (station, kind) not in self._totals:
-            names = ", ".join(".".join(slot) for slot in SLOTS)
+            names = ", ".join(".".join(slot) for slot in self._totals)
             raise KeyError(f"There is no slot {station}.{kind}; the slots of events are {names}.")
 
     def _expand(self, station: str, kind: str, column: int) -> np.ndarray:
@@ -91,9 +92,9 @@ class Intervals:
         """Cycles (int64) and header words (uint32, as in the trace record) of one slot's events, in order of time."""
         return self._expand(station, kind, 0), (self._expand(station, kind, 3) | VALID).astype(np.uint32)
 
-    def addresses(self, kind: str) -> np.ndarray:
-        """Byte addresses of the bursts in the port's slot ``ar`` or ``aw``, uint64."""
-        return self._expand("port", kind, 5).astype(np.uint64) << np.uint64(2)
+    def addresses(self, kind: str, station: str = "port") -> np.ndarray:
+        """Byte addresses of the bursts in a port's slot ``ar`` or ``aw``, uint64."""
+        return self._expand(station, kind, 5).astype(np.uint64) << np.uint64(2)
 
     def accounting(self, edges: Sequence[int]) -> list[Accounting]:
         """Where the cycles went, for each window of cycles from one of the ascending ``edges`` to the next.
@@ -126,7 +127,7 @@ class Intervals:
     def log(self, slots: list[tuple[str, str]] | None = None) -> EventLog:
         """The events of these slots (of all) as an `EventLog`."""
         log = EventLog(self._config)
-        for station, kind in SLOTS if slots is None else slots:
+        for station, kind in self._totals if slots is None else slots:
             self._known(station, kind)
             if self._totals[station, kind]:
                 log.put(station, kind, *self.words(station, kind))

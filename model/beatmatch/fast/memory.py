@@ -101,7 +101,7 @@ def select(m, taken, halt):
         _show(p, fetch, 0)
     elif p.kept == load.LOAD or (p.kept < 0 and loads.valid):
         _show(p, loads, load.LOAD)
-    elif p.kept == weights.WEIGHTS or (p.kept < 0 and tiles.valid):
+    elif p.kept == weights.WEIGHTS or (p.kept < 0 and tiles.valid and not m.sizes.weight_port):
         _show(p, tiles, weights.WEIGHTS)
     if p.ar_choice >= 0:
         if a.arready:

@@ -12,7 +12,7 @@ from beatmatch.fast.registers import layout
 from beatmatch.trace import STATIONS
 
 SLOTS = tuple((station, slot.name) for station, slots in STATIONS.items() for slot in slots if slot.kind == "event")
-"""Slots of events, in the order of the trace record."""
+"""Slots of events in the order of the trace record; those of stations that a configuration lacks stay empty."""
 
 HOST_ERROR = SLOTS.index(("host", "error"))
 FETCH = SLOTS.index(("frontend", "fetch"))
@@ -29,6 +29,7 @@ ACC_WRITE, ACC_READ = (SLOTS.index(("accumulator", name)) for name in ("write", 
 VECTOR_ISSUE, VECTOR_RETIRE, VECTOR_SP_READ, PARAM_READ, VECTOR_WRITE = (
     SLOTS.index(("vector", name)) for name in ("issue", "retire", "sp_read", "param_read", "write")
 )
+WEIGHT_AR = SLOTS.index(("weight_port", "ar"))
 STORE_ISSUE, STORE_RETIRE, STORE_SP_READ = (SLOTS.index(("store", name)) for name in ("issue", "retire", "sp_read"))
 
 CATEGORY = len(SLOTS)

@@ -99,7 +99,11 @@ class FastMachine:
         m = self.registers = core.MACHINE.build()
         for name, value in core.sizes_of(config).items():
             setattr(m.sizes, name, value)
-        _set_memory(m.memory, program.timing)
+        self._memories = [(m.memory, program.timing)]
+        if config.weight_port:
+            self._memories.append((m.weight_memory, program.weight_timing or program.timing))
+        for memory, timing in self._memories:
+            _set_memory(memory, timing)
         m.log.keep = int(events)
         self._frontend, self._counters = _Frontend(m.frontend), m.host
         self.start = -1
@@ -107,7 +111,7 @@ class FastMachine:
         self._found: list[np.ndarray] = []
         self._set_program(program.address, program.semaphores, program.instructions)
         self._flags_end = FAR
-        if m.memory.stalls:
+        if any(memory.stalls for memory, _ in self._memories):
             self._renew_flags()
         self._call(0, core.RESET)
 
@@ -223,10 +227,11 @@ class FastMachine:
 
     def _renew_flags(self) -> None:
         """Work out the stalls from this cycle on."""
-        m = self.registers
-        m.memory.flags_first = m.now
-        self._flags_end = int(m.now) + STALL_CYCLES
-        m.memory.stall_flags[:] = list(self.program.timing.stall_flags(int(m.now), STALL_CYCLES))
+        now = self.cycle_count
+        self._flags_end = now + STALL_CYCLES
+        for port, (memory, timing) in enumerate(self._memories):
+            memory.flags_first = now
+            memory.stall_flags[:] = list(timing.stall_flags(now, STALL_CYCLES, port))
 
     def _drain(self) -> None:
         """Take the intervals that are finished."""

@@ -102,8 +102,8 @@ def stuck(m, head_seq, granted):
 
 
 @compiled
-def step(m, f, seq, granted, halt, sp_granted, ar_ready, beat):
-    """One cycle; ``f`` and ``seq``: the queue head, ``beat``: a read beat for weights has its handshake."""
+def step(m, f, seq, granted, halt, sp_granted, ar_ready, beat, a):
+    """One cycle; ``f`` and ``seq``: the queue head, ``beat``: a read beat from the memory ``a`` has its handshake."""
     w = m.weights
     g, b = w.gearbox, w.bursts
     w.error = 0
@@ -138,7 +138,7 @@ def step(m, f, seq, granted, halt, sp_granted, ar_ready, beat):
 
     head_row = b.count > 0
     front = b.row_retire[b.first]
-    advance(m, b, ar_ready, beat and m.memory.rlast, halt)
+    advance(m, b, ar_ready, beat and a.rlast, halt)
     if halt:
         g.valid = 0
     else:
@@ -155,8 +155,8 @@ def step(m, f, seq, granted, halt, sp_granted, ar_ready, beat):
                 _generate(m)
         elif granted:
             emit(m, recorder.WEIGHTS_ISSUE, _issue(m, f, seq), 0)
-        if beat and m.memory.rresp:
-            w.error = DECERR if m.memory.rresp == 3 else SLVERR
+        if beat and a.rresp:
+            w.error = DECERR if a.rresp == 3 else SLVERR
             w.error_seq = front & 0xFFFF
         if gearbox_step(m, g, b, head_row, beat, taken, m.sizes.cols):
             pop_row(b)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from math import prod
 
 import numpy as np
@@ -73,6 +73,21 @@ def assemble(text: str, config: Config | None = None) -> Program:
     return _Assembler(config).run(text)
 
 
+@dataclass
+class _Memory:
+    """What the text says about one of the memories; ``head`` is the directive to name if it makes no sense."""
+
+    head: _Token
+    values: dict = field(default_factory=dict)
+    errors: list[ErrorRange] = field(default_factory=list)
+
+    def timing(self) -> MemoryTiming:
+        try:
+            return MemoryTiming(**self.values, errors=tuple(self.errors))
+        except MemoryTimingError as error:
+            raise self.head.error(str(error)) from None
+
+
 class _Assembler:
     def __init__(self, config: Config | None) -> None:
         self.constants: dict[str, int] = {}
@@ -86,9 +101,7 @@ class _Assembler:
         self.bases = [Base()] * BASE_REGISTERS
         self.segments: list[tuple[int, bytearray]] = []
         self.instructions: list[int] = []
-        self.timing: dict = {}
-        self.timing_head = _Token("", 1, 1)
-        self.errors: list[ErrorRange] = []
+        self.memories: dict[str, _Memory] = {"timing": _Memory(_Token("", 1, 1))}
         self.host: list[HostEvent] = []
         self.results: dict[str, Result] = {}
         self.scalars = {"address": 0, "cycle_limit": 0, "seed": 0}
@@ -111,15 +124,13 @@ class _Assembler:
                 self._instruction(last, tokens[1:])
         if self.config is None:
             raise last.error("No .config names the configuration.")
-        try:
-            timing = MemoryTiming(**self.timing, errors=tuple(self.errors))
-        except MemoryTimingError as error:
-            raise self.timing_head.error(str(error)) from None
+        timings = {name: memory.timing() for name, memory in self.memories.items()}
         try:
             return Program(
                 self.config, self.instructions, tuple(self.semaphores), tuple(self.bases),
-                segments=tuple(Segment(address, bytes(data)) for address, data in self.segments), timing=timing,
+                segments=tuple(Segment(address, bytes(data)) for address, data in self.segments),
                 host=tuple(self.host), results=self.results, names=self.names, origin=self.origin, **self.scalars,
+                **timings,
             )  # fmt: skip
         except ProgramError as error:
             raise last.error(str(error)) from None
@@ -297,24 +308,32 @@ class _Assembler:
         except (ValueError, OverflowError) as error:
             raise head.error(str(error)) from None
 
-    def _do_timing(self, head: _Token, tokens: list[_Token]) -> None:
-        self.timing_head = head
+    def _do_timing(self, head: _Token, tokens: list[_Token], name: str = "timing") -> None:
+        memory = self.memories.setdefault(name, _Memory(head))
+        memory.head = head
         known = {item.name for item in fields(MemoryTiming)} - {"errors"}
         for key, (token, value) in self._pairs(tokens).items():
             if key not in known:
-                raise token.error(f".timing has no {key!r}; it has {', '.join(sorted(known))}.")
+                raise token.error(f".{name} has no {key!r}; it has {', '.join(sorted(known))}.")
             numbers = self._numbers(token, value)
             if key == "shared":
-                self.timing[key] = bool(numbers[0])
+                memory.values[key] = bool(numbers[0])
             else:
-                self.timing[key] = numbers[0] if len(numbers) == 1 else numbers
+                memory.values[key] = numbers[0] if len(numbers) == 1 else numbers
 
-    def _do_error_range(self, head: _Token, tokens: list[_Token]) -> None:
+    def _do_weight_timing(self, head: _Token, tokens: list[_Token]) -> None:
+        self._do_timing(head, tokens, "weight_timing")
+
+    def _do_weight_error_range(self, head: _Token, tokens: list[_Token]) -> None:
+        self._do_error_range(head, tokens, "weight_timing")
+
+    def _do_error_range(self, head: _Token, tokens: list[_Token], name: str = "timing") -> None:
         first, last, response, reads, writes = (self._number(t) for t in self._arguments(head, tokens, 5))
         try:
-            self.errors.append(ErrorRange(first, last, response, bool(reads), bool(writes)))
+            area = ErrorRange(first, last, response, bool(reads), bool(writes))
         except MemoryTimingError as error:
             raise head.error(str(error)) from None
+        self.memories.setdefault(name, _Memory(head)).errors.append(area)
 
     def _do_host(self, head: _Token, tokens: list[_Token]) -> None:
         access = len(tokens) > 1 and tokens[1].text in ACCESSES

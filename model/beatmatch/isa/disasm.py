@@ -28,7 +28,9 @@ def disassemble(program: Program) -> str:
         if getattr(program, key):
             lines.append(f".{key} {getattr(program, key)}")
     lines.append(f".address {program.address:#x}")
-    lines += _timing_lines(program.timing)
+    lines += _timing_lines(program.timing, "")
+    if program.weight_timing is not None:
+        lines += _timing_lines(program.weight_timing, "weight_") or [".weight_timing"]
     names = _semaphore_names(program)
     for index in range(SEMAPHORES):
         if index in names:
@@ -58,13 +60,13 @@ def disassemble(program: Program) -> str:
 def _config_line(config: Config) -> str:
     if PRESETS.get(config.name) == config:
         return f".config {config.name}"
-    values = config.to_dict()
+    values = config.record()
     if not _NAME.match(str(values["name"])):
         values["name"] = "custom"
     return ".config " + " ".join(f"{key}={value}" for key, value in values.items())
 
 
-def _timing_lines(timing: MemoryTiming) -> list[str]:
+def _timing_lines(timing: MemoryTiming, which: str) -> list[str]:
     parts = []
     for item in fields(MemoryTiming):
         value = getattr(timing, item.name)
@@ -72,9 +74,9 @@ def _timing_lines(timing: MemoryTiming) -> list[str]:
             continue
         text = ",".join(map(str, value)) if isinstance(value, tuple) else str(int(value))
         parts.append(f"{item.name}={text}")
-    lines = [".timing " + " ".join(parts)] if parts else []
+    lines = [f".{which}timing " + " ".join(parts)] if parts else []
     for e in timing.errors:
-        lines.append(f".error_range {e.first:#x} {e.last:#x} {e.response} {int(e.reads)} {int(e.writes)}")
+        lines.append(f".{which}error_range {e.first:#x} {e.last:#x} {e.response} {int(e.reads)} {int(e.writes)}")
     return lines
 
 

@@ -13,7 +13,7 @@ from beatmatch.stimulus import SHIFT
 from beatmatch.trace import STATIONS, layout
 
 READERS = ("fetch", "load", "weights")
-"""Requesters of the memory port by the number that their reads carry."""
+"""Requesters of the memory port (or of a weight port) by the number that their reads carry."""
 
 _STATUS = next(slot for slot in STATIONS["host"] if slot.name == "status")
 STATUS_BITS = {name: bit for bit, (name, _) in enumerate(_STATUS.fields)}
@@ -41,6 +41,7 @@ class Recording:
         place = layout(config)
         self._status_offset = place.slot("host", "status").offset
         self._ready_offset = place.slot("port", "ready").offset
+        self._weight_ready = place.slot("weight_port", "ready").offset if config.weight_port else None
 
     def add(self, rows: np.ndarray, records: np.ndarray) -> None:
         """Append cycles: stimulus rows and trace records, uint32 [cycles, words] each."""
@@ -48,7 +49,11 @@ class Recording:
         self._status.append(records[:, self._status_offset].copy())
         beat = (rows[:, 0] >> SHIFT["m_axi_rvalid"]) & records[:, self._ready_offset] & 1
         reader = (rows[:, 0] >> SHIFT["m_axi_rid"]) & 3
-        self._readers.append(np.where(beat, reader + 1, 0).astype(np.uint8))
+        readers = np.where(beat, 1 << reader, 0)  # a bit for each: with a weight port two can have a beat
+        if self._weight_ready is not None:
+            tiles = (rows[:, 0] >> SHIFT["m_axi_weights_rvalid"]) & records[:, self._weight_ready] & 1
+            readers |= tiles << READERS.index("weights")
+        self._readers.append(readers.astype(np.uint8))
 
     @property
     def cycles(self) -> int:
@@ -61,7 +66,7 @@ class Recording:
 
     def read_beats(self, reader: str) -> np.ndarray:
         """Cycles in which a beat of this requester was read, int64."""
-        return np.flatnonzero(self._joined(self._readers, np.uint8) == 1 + READERS.index(reader))
+        return np.flatnonzero(self._joined(self._readers, np.uint8) & 1 << READERS.index(reader))
 
     def runs(self) -> list[tuple[int, int]]:
         """First cycle and cycle after the last of every run (busy from start to done)."""

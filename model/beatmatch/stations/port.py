@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory port: the core's one AXI4 master. Its twin is `rtl/host/bm_port.sv`."""
+"""The memory port: the AXI4 master that all transfers share. Its twin is `rtl/host/bm_port.sv`."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 from beatmatch.config import Config
 from beatmatch.stations.writer import TraceWriter
 from beatmatch.trace import VALID
 
 BREADY = 2
+
+
+_NOBODY = SimpleNamespace(bursts=SimpleNamespace(valid=False))
+"""In the place of a requester that has a port of its own: it never asks."""
 
 
 class Port:
@@ -18,7 +24,8 @@ class Port:
     fetch, load, weights : object
         Each has ``bursts`` (an object with ``valid``, ``address``, ``length``: its AR register; `RowBursts` is one)
         and ``read_ready(granted, halt)``, asked only while a beat for it is on the port. Load's ``granted`` is
-        that its word register is emptied in this cycle; the others ignore it.
+        that its word register is emptied in this cycle; the others ignore it. ``weights`` is None if it has a port of
+        its own.
     store : object
         Has ``bursts`` (its AW register) and ``w_valid, w_data, w_strobe, w_last``.
 
@@ -39,7 +46,7 @@ class Port:
     )  # fmt: skip
 
     def __init__(self, config: Config, trace: TraceWriter, fetch, load, weights, store) -> None:
-        self._requesters = (fetch, load, weights)
+        self._requesters = (fetch, load, _NOBODY if weights is None else weights)
         self._store = store
         self._trace = trace
         self._words = trace.words

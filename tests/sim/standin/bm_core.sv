@@ -18,6 +18,7 @@ module bm_core #(
     parameter int MEM_BITS    = 64,
     parameter int OUTSTANDING = 8,
     parameter int PARAM_ROWS  = 32,
+    parameter int WEIGHT_PORT = 0,
     parameter bit TRACE       = 1'b1,
     localparam int MB         = MEM_BITS / 8,
     localparam int WORDS      = `STANDIN_WORDS
@@ -70,6 +71,19 @@ module bm_core #(
     output logic                m_axi_bready_o,
     input  logic [         1:0] m_axi_bid_i,
     input  logic [         1:0] m_axi_bresp_i,
+    output logic                m_axi_weights_arvalid_o,
+    input  logic                m_axi_weights_arready_i,
+    output logic [         1:0] m_axi_weights_arid_o,
+    output logic [        63:0] m_axi_weights_araddr_o,
+    output logic [         7:0] m_axi_weights_arlen_o,
+    output logic [         2:0] m_axi_weights_arsize_o,
+    output logic [         1:0] m_axi_weights_arburst_o,
+    input  logic                m_axi_weights_rvalid_i,
+    output logic                m_axi_weights_rready_o,
+    input  logic [         1:0] m_axi_weights_rid_i,
+    input  logic [MEM_BITS-1:0] m_axi_weights_rdata_i,
+    input  logic [         1:0] m_axi_weights_rresp_i,
+    input  logic                m_axi_weights_rlast_i,
     output logic [32*WORDS-1:0] trace_o
 );
 
@@ -77,11 +91,13 @@ module bm_core #(
 
   // A combinational path from this cycle's inputs to this cycle's record, as the real core has.
   always_comb begin
-    flags = {8'b0, s_axil_wstrb_i, m_axi_bresp_i, m_axi_bid_i, m_axi_rresp_i, m_axi_rid_i,
+    flags = {1'b0, m_axi_weights_rid_i, m_axi_weights_rresp_i, m_axi_weights_rlast_i, m_axi_weights_rvalid_i,
+             m_axi_weights_arready_i, s_axil_wstrb_i, m_axi_bresp_i, m_axi_bid_i, m_axi_rresp_i, m_axi_rid_i,
              m_axi_bvalid_i, m_axi_rlast_i, m_axi_rvalid_i, m_axi_wready_i, m_axi_awready_i, m_axi_arready_i,
              s_axil_rready_i, s_axil_arvalid_i, s_axil_bready_i, s_axil_wvalid_i, s_axil_awvalid_i, rst_ni};
     addresses = {4'b0, s_axil_araddr_i, 4'b0, s_axil_awaddr_i};
-    mixed = state_q + flags + (addresses ^ s_axil_wdata_i) + m_axi_rdata_i[MEM_BITS-1-:32];
+    mixed = state_q + flags + (addresses ^ s_axil_wdata_i) 
+            + (WEIGHT_PORT != 0 ? m_axi_weights_rdata_i[MEM_BITS-1-:32] : m_axi_rdata_i[MEM_BITS-1-:32]);
   end
 
   always_ff @(posedge clk_i) begin

@@ -22,7 +22,7 @@ class StandIn:
         while left:
             count = min(left, self.source.get("block", 1024))
             rows = random.integers(0, 1 << 32, (count, stimulus.words(self.config)), dtype=np.uint32)
-            rows[:, 0] &= (1 << 24) - 1
+            rows[:, 0] &= (1 << stimulus.CLEAR_MEMORIES) - 1
             rows[:, 0] |= 1
             rows[:, 1] &= 0x0FFF0FFF
             records = np.zeros((count, self.words), dtype=np.uint32)
