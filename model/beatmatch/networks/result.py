@@ -69,6 +69,9 @@ class LayerResult:
         How it was cut (bands, where its weights live), or why it is an estimate: a sentence or empty.
     fill_rows, fill_cols : float
         Mean share of the array's rows and columns with useful work while it was active, 0 to 1; 0 without products.
+    window_macs : float or None
+        Multiply-accumulates that the core made within the window, whosever they are: the array may begin a layer while
+        the vector unit still ends the one before. Sums over the core's layers to their ``macs``. None: ``macs``.
     """
 
     name: str
@@ -86,6 +89,7 @@ class LayerResult:
     note: str = ""
     fill_rows: float = 0.0
     fill_cols: float = 0.0
+    window_macs: float | None = None
 
     @property
     def cycles(self) -> int:
@@ -95,15 +99,15 @@ class LayerResult:
     def shares(self, config: Config) -> dict[str, float]:
         """Shares of the window's cycles that add up to 1.
 
-        ``useful`` counts the network's multiply-accumulates at the array's peak, ``unused`` the rest of the cycles in
-        which rows entered the array; then ``weight_stall``, ``weight_shift``, ``raw_stall``, ``input_stall``,
+        ``useful`` counts the multiply-accumulates of the window at the array's peak, ``unused`` the rest of the cycles
+        in which rows entered the array; then ``weight_stall``, ``weight_shift``, ``raw_stall``, ``input_stall``,
         ``other`` (the rest of non-matrix) and ``estimate``.
         """
         cycles = self.cycles or 1
         if self.accounting is None:
             return {**dict.fromkeys(SHARES, 0.0), "estimate": 1.0 if self.cycles else 0.0}
         found = self.accounting
-        useful = self.macs / config.peak_macs
+        useful = (self.macs if self.window_macs is None else self.window_macs) / config.peak_macs
         stalls = {name: getattr(found, name) for name in ("weight_stall", "weight_shift", "raw_stall", "input_stall")}
         counts = {"useful": useful, "unused": found.active - useful, **stalls}
         counts["other"] = found.non_matrix - found.raw_stall - found.input_stall
@@ -115,7 +119,7 @@ class LayerResult:
         data = {key: value for key, value in self.__dict__.items() if key not in ("accounting", "shape")}
         data |= {"shape": list(self.shape), "cycles": self.cycles, "shares": self.shares(config)}
         data["accounting"] = asdict(self.accounting) if self.accounting else None
-        data["utilization"] = self.macs / (self.cycles * config.peak_macs) if self.cycles else 0.0
+        data["utilization"] = data["shares"]["useful"]
         return data
 
 
@@ -178,8 +182,11 @@ class NetworkResult:
 
     @property
     def utilization(self) -> float:
-        """Useful multiply-accumulates over what the array could have done in all cycles, 0 to 1."""
-        return self.macs / (self.cycles * self.config.peak_macs) if self.cycles else 0.0
+        """Multiply-accumulates that the array made over what it could have made in all cycles, 0 to 1.
+
+        Those of an estimate were not made by the array.
+        """
+        return self.shares()["useful"]
 
     @property
     def fidelity(self) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import resource
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from beatmatch import fidelity
@@ -154,13 +154,20 @@ class _Timer:
         ends = _ends(lowered, result, names)
         found = result.events.accounting([result.start, *(result.start + end for end in ends)])
         rows = self._ledger(lowered)
+        made = window_macs(
+            [
+                (lowered.work[name, "tile_rows"], self.graph.macs(step.node))
+                for name, step in zip(names, lowered.steps, strict=True)
+            ],
+            [accounting.active for accounting in found],
+        )
         start = 0
-        for step, end, accounting in zip(lowered.steps, ends, found, strict=True):
-            self._layer(step, start, end, accounting, rows[step.node.name], lowered, standing.label)
+        for step, end, accounting, macs in zip(lowered.steps, ends, found, made, strict=True):
+            self._layer(step, start, end, accounting, rows[step.node.name], lowered, standing.label, macs)
             start = end
         self.now += result.cycles
 
-    def _layer(self, step: Step, start: int, end: int, accounting: Accounting, rows, lowered, label: str) -> None:
+    def _layer(self, step: Step, start: int, end: int, accounting: Accounting, rows, lowered, label: str, made) -> None:
         node = step.node
         macs = self.graph.macs(node)
         active, lanes = (lowered.work[node.name, key] for key in ("tile_rows", "lanes"))
@@ -169,7 +176,7 @@ class _Timer:
         self.layers.append(LayerResult(
             node.name, node.op, CORE, self.graph.tensors[node.outputs[0]].shape, macs, self.now + start, self.now + end,
             accounting, sum(row.read for row in rows), sum(row.written for row in rows),
-            sum(row.minimum for row in rows), label, lowered.notes[node.name], fill_rows, fill_cols,
+            sum(row.minimum for row in rows), label, lowered.notes[node.name], fill_rows, fill_cols, made,
         ))  # fmt: skip
 
     def _ledger(self, lowered: Lowered) -> dict[str, list[Traffic]]:
@@ -233,6 +240,31 @@ class _Timer:
 
     def _kind(self, name: str) -> str:
         return "weights" if self.graph.tensors[name].constant else "activation"
+
+
+def window_macs(layers: Sequence[tuple[int, int]], windows: Sequence[int]) -> list[float]:
+    """Multiply-accumulates in each window, from (array rows, multiply-accumulates) of each layer.
+
+    Parameters
+    ----------
+    layers : sequence of (int, int)
+        In the order in which the array takes them; a layer's rows share its multiply-accumulates equally.
+    windows : sequence of int
+        Cycles of each window in which a row entered the array; together the rows of all layers.
+    """
+    left = [[rows, macs / rows] for rows, macs in layers if rows]
+    made = []
+    for active in windows:
+        macs = 0.0
+        while active:
+            rows = min(active, left[0][0])
+            macs += rows * left[0][1]
+            active -= rows
+            left[0][0] -= rows
+            if not left[0][0]:
+                left.pop(0)
+        made.append(macs)
+    return made
 
 
 def _ends(lowered: Lowered, result, names: list[str]) -> list[int]:
