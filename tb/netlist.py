@@ -8,11 +8,13 @@ often it is used; the mapping then costs the same for every size of array.
 
 import re
 from collections import Counter
+from collections.abc import Container
 
 _MODULE = re.compile(r"^module (\S+)\n(.*?)^end\n", re.MULTILINE | re.DOTALL)
 _ITEM = re.compile(r"^  cell .*\n(?:^    .*\n)*^  end\n|^  .*\n", re.MULTILINE)
 _CELL = re.compile(r"^(  cell )(\S+)(?= )", re.MULTILINE)
 _SOURCE = re.compile(r"^ *attribute \\(?:src|hdlname) .*\n", re.MULTILINE)
+_PORT = re.compile(r"  wire .*\b(?:input|output|inout) \d+ ")
 _MADE_UP = re.compile(r"\$(?:[A-Za-z_]\w*\$)?\d+")  # $12, $procmux$12
 _MADE_UP_CELL = re.compile(rf"  cell \S+ ({_MADE_UP.pattern})")
 
@@ -65,6 +67,37 @@ def _fingerprint(body: str) -> list[str]:
     while distinct < (distinct := len(set(labels.values()))):
         labels = {name: hash(_MADE_UP.sub(label, item)) for name, item in defined.items()}
     return sorted(_MADE_UP.sub(label, item) for item in items)
+
+
+def contents(rtlil: str) -> dict[str, tuple[str, ...]]:
+    """What each module of a shared netlist is, and all modules inside it, whatever the copies are called.
+
+    Equal contents map to equal gates: no step of the mapping looks beyond a module. Good within one process.
+    """
+    modules = dict(_MODULE.findall(rtlil))
+    found: dict[str, tuple[str, ...]] = {}
+
+    def content(name: str) -> tuple[str, ...]:
+        if name not in found:
+            found[name] = (base_name(name), *_fingerprint(_CELL.sub(unnamed, modules[name])))
+        return found[name]
+
+    def unnamed(cell: re.Match) -> str:
+        return f"{cell[1]}\\{hash(content(cell[2]))}" if cell[2] in modules else cell[0]
+
+    return {name: content(name) for name in modules}
+
+
+def without(rtlil: str, names: Container[str]) -> str:
+    """The netlist with these modules as black boxes of which only the ports are left."""
+
+    def box(module: re.Match) -> str:
+        if module[1] not in names:
+            return module[0]
+        ports = "".join(item for item in _ITEM.findall(module[2]) if _PORT.match(item))
+        return f"attribute \\blackbox 1\nmodule {module[1]}\n{ports}end\n"
+
+    return _MODULE.sub(box, rtlil)
 
 
 def base_name(name: str) -> str:

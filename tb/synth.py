@@ -76,8 +76,18 @@ class ModuleCost:
     memory_bits: int = 0
 
 
-def synthesize(top: str, sources: Sequence[Path], parameters: Mapping[str, int]) -> list[ModuleCost]:
-    """Cost of each module of `top`, in order of gates. Raises SynthesisError."""
+Known = dict[tuple[str, ...], ModuleCost]
+"""Costs of single modules by content (`netlist.contents`)."""
+
+
+def synthesize(
+    top: str, sources: Sequence[Path], parameters: Mapping[str, int], known: Known | None = None
+) -> list[ModuleCost]:
+    """Cost of each module of `top`, in order of gates. Raises SynthesisError.
+
+    Modules that `known` holds are not mapped again, and what is mapped goes into it: several configurations share most
+    of their modules.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         assigned = " ".join(f"-G {key}={value}" for key, value in parameters.items())
@@ -85,13 +95,18 @@ def synthesize(top: str, sources: Sequence[Path], parameters: Mapping[str, int])
         _yosys(folder, ELABORATE.format(top=top, parameters=assigned, sources=files), top)
         _refuse(top, _problems(folder / "early.txt"))
         shared, instances = netlist.share((folder / "whole.il").read_text(), top)
-        (folder / "shared.il").write_text(shared)
+        contents = netlist.contents(shared) if known is not None else {}
+        skipped = {name: known[found] for name, found in contents.items() if found in known and name != f"\\{top}"}
+        (folder / "shared.il").write_text(netlist.without(shared, skipped))
         _yosys(folder, MAP.format(top=top), top)
         memories, coarse, fine = (
             json.loads((folder / f"{stage}.json").read_text())["modules"] for stage in ("memories", "coarse", "fine")
         )
         _refuse(top, _problems(folder / "late.txt") + _latches(coarse))
-    return _costs(memories, fine, instances)
+    single = {name: _cost(name, memories[name], module) for name, module in fine.items()} | skipped
+    if known is not None:
+        known |= {content: single[name] for name, content in contents.items()}
+    return _costs(single, instances)
 
 
 def _refuse(top: str, problems: list[str]) -> None:
@@ -123,18 +138,27 @@ def _latches(modules: dict) -> list[str]:
     return [f"Latch in {module}: {cell}" for module, cell in found]
 
 
-def _costs(memories: dict, fine: dict, instances: Mapping[str, int]) -> list[ModuleCost]:
+def _cost(name: str, memories: dict, module: dict) -> ModuleCost:
+    """Of one module, as Yosys' statistics have it."""
+    cost = ModuleCost(netlist.base_name(name), 1, memory_bits=memories["num_memory_bits"])
+    for cell, count in module["num_cells_by_type"].items():
+        if FLIP_FLOP.match(cell):
+            cost.flip_flops += count
+        elif cell.startswith("$_"):
+            cost.gates += count
+    return cost
+
+
+def _costs(single: Mapping[str, ModuleCost], instances: Mapping[str, int]) -> list[ModuleCost]:
+    """All instances of each module of the source together."""
     costs: dict[str, ModuleCost] = {}
-    for name, module in fine.items():
-        base, times = netlist.base_name(name), instances[name]
-        cost = costs.setdefault(base, ModuleCost(base))
+    for name, one in single.items():
+        cost = costs.setdefault(one.module, ModuleCost(one.module))
+        times = instances[name]
         cost.instances += times
-        for cell, count in module["num_cells_by_type"].items():
-            if FLIP_FLOP.match(cell):
-                cost.flip_flops += count * times
-            elif cell.startswith("$_"):
-                cost.gates += count * times
-        cost.memory_bits += memories[name]["num_memory_bits"] * times
+        cost.gates += one.gates * times
+        cost.flip_flops += one.flip_flops * times
+        cost.memory_bits += one.memory_bits * times
     return sorted(costs.values(), key=lambda cost: -cost.gates)
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from beatmatch.api import MachineError
-from beatmatch.commands import kernels, programs
+from beatmatch.commands import explore, kernels, programs
 from beatmatch.commands.common import USAGE, CommandError
 
 EXAMPLES = """examples:
@@ -46,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     commands = result.add_subparsers(dest="command", metavar="COMMAND", required=True)
     programs.add_parsers(commands, _make)
     kernels.add_parsers(commands, _make)
+    explore.add_parsers(commands, _make)
     return result
 
 

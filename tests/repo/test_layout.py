@@ -21,7 +21,7 @@ RANKS = (
     ("functional", "host_agent", "machine", "fast", "ordering", "checker"),
     ("compiler", "report"),
     ("networks",),
-    ("api",),
+    ("api", "explore"),
     ("commands", "cli", "generate", "generate_csr"),
 )
 """Modules of the model from the bottom up: each may import from its own line and those above it."""
