@@ -15,7 +15,7 @@ from beatmatch.compiler.conv import output_size
 from beatmatch.config import Config
 from beatmatch.isa.encode import EncodingError
 from beatmatch.isa.fields import Engine, Error
-from beatmatch.memory import MemoryTiming
+from beatmatch.memory import DramCounters, MemoryTiming
 from beatmatch.program import Program
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class Run:
         NONE, or what stopped the machine; ``engine`` and ``seq`` say where, ``text`` in a sentence.
     standing : Fidelity or None
         What the numbers are worth, with the reason; None on the functional tier.
+    dram : tuple of (DramCounters or None)
+        What the memories did, by port: counters of a DRAM, None of others; empty on the functional tier.
     fidelity : str
         ``exact``: the RTL has been found equal here, in every cycle; ``unproven``: the model's own cycles, but outside
         of what has been in lockstep; ``values``: untimed.
@@ -63,6 +65,7 @@ class Run:
     seq: int = 0
     text: str = ""
     standing: fidelity.Fidelity | None = None
+    dram: tuple[DramCounters | None, ...] = ()
 
     @property
     def fidelity(self) -> str:
@@ -140,7 +143,7 @@ def _timed(program: Program, tier: str, result, values: dict[str, np.ndarray], o
         text = f"{result.error.name} from {result.error_engine.name.lower()}, instruction {result.error_seq}."
     return Run(
         values, tier, result.cycles, result.accounting, result.events, overflow, result.error, result.error_engine,
-        result.error_seq, text, fidelity.of(program.config, program, result.error),
+        result.error_seq, text, fidelity.of(program.config, program, result.error), result.dram,
     )  # fmt: skip
 
 

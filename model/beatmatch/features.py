@@ -99,6 +99,8 @@ def _memory(found: Features, timing: MemoryTiming, memory: str, channels: tuple[
     for name in ("read_bandwidth", "write_bandwidth"):
         if getattr(timing, name) is not None and (writes or name == "read_bandwidth"):
             found.flags.add(f"{memory}.{name}")
+    if timing.dram is not None:
+        found.flags.add(f"{memory}.dram")
     if timing.shared and writes:
         found.flags.add(f"{memory}.shared")
     found.flags |= {f"{memory}.stall_{name}" for name, rate in zip(channels, timing.stalls, strict=False) if rate}

@@ -15,7 +15,7 @@ from beatmatch.accounting import Accounting
 from beatmatch.events import EventLog
 from beatmatch.host_agent import HostAgent
 from beatmatch.isa.fields import Engine, Error
-from beatmatch.memory import MemoryAgent
+from beatmatch.memory import DramCounters, MemoryAgent
 from beatmatch.program import HostEvent, Program
 from beatmatch.stations.accumulator import Accumulator
 from beatmatch.stations.frontend import Frontend
@@ -286,6 +286,12 @@ class SteppedResult:
     def cycles(self) -> int:
         """Cycles of the last run, from start to done."""
         return self.accounting.cycles
+
+    @property
+    def dram(self) -> tuple[DramCounters | None, ...]:
+        """What the memories did, by port: counters of a DRAM, None of others."""
+        memories = self.machine.memory, self.machine.weight_memory
+        return tuple(memory.dram for memory in memories if memory is not None)
 
 
 def run_stepped(

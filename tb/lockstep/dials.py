@@ -41,6 +41,8 @@ class Dials:
         Highest chance of a stall on a channel, in 1/256.
     most_latency : int
         Longest read and write latency of the memory, in cycles.
+    dram : float
+        Chance that the memory is a DRAM.
     errors : float
         Chance that a program has a mistake.
     error_kinds : tuple of str
@@ -57,13 +59,14 @@ class Dials:
     hesitant: float = 0.6
     most_stall: int = 160
     most_latency: int = 200
+    dram: float = 0.2
     errors: float = 0.25
     error_kinds: tuple[str, ...] = ()
     resets: float = 0.12
     starts: float = 0.08
 
     def __post_init__(self) -> None:
-        for name in ("double_buffer", "short_matmuls", "hesitant", "errors", "resets", "starts"):
+        for name in ("double_buffer", "short_matmuls", "hesitant", "dram", "errors", "resets", "starts"):
             if not 0 <= getattr(self, name) <= 1:
                 raise DialError(f"The dial {name} stands at {getattr(self, name)}; it is a share from 0 to 1.")
         for name, most in (("most_stall", 255), ("most_latency", 65535)):

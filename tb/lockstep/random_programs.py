@@ -9,6 +9,7 @@ untimed sequencer with one-entry queues checks this, and a draw that fails is dr
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 from beatmatch.config import Config
@@ -16,7 +17,7 @@ from beatmatch.isa import Engine, Opcode, Space
 from beatmatch.memory import MemoryTiming
 from beatmatch.program import Base, HostEvent, Program, Segment
 from beatmatch.sequence import Halt, Hooks, Sequencer
-from tb.lockstep import random_errors
+from tb.lockstep import random_dram, random_errors
 from tb.lockstep import random_instructions as draw
 from tb.lockstep.dials import PLAIN, Dials
 from tb.lockstep.random_instructions import Region, Regions, Window
@@ -71,7 +72,7 @@ def memory_timing(rng: random.Random, config: Config, dials: Dials = PLAIN) -> M
     def latency(held: int) -> int:  # a row of a tile is at least one burst: few bursts at a time must be short ones
         return small(rng, min(dials.most_latency, 25 * min(held, config.outstanding)))
 
-    return MemoryTiming(
+    timing = MemoryTiming(
         read_latency=latency(reads),
         write_latency=latency(writes),
         read_bandwidth=read,
@@ -82,6 +83,10 @@ def memory_timing(rng: random.Random, config: Config, dials: Dials = PLAIN) -> M
         max_reads=reads,
         max_writes=writes,
     )
+    if rng.random() >= dials.dram:
+        return timing
+    dram = random_dram.generate(rng, beat)
+    return dataclasses.replace(timing, read_bandwidth=read or (beat, 1), write_bandwidth=None, shared=True, dram=dram)
 
 
 def _weight_timing(rng: random.Random, config: Config, dials: Dials) -> MemoryTiming | None:

@@ -12,7 +12,7 @@ from beatmatch.config import PRESETS, Config
 from beatmatch.isa import LAYOUTS, Opcode
 from beatmatch.isa.asm import AssemblyError, assemble
 from beatmatch.isa.disasm import disassemble, instruction_text
-from beatmatch.memory import ErrorRange, MemoryTiming
+from beatmatch.memory import Dram, ErrorRange, MemoryTiming
 from beatmatch.program import Base, HostEvent, Program, Result, Segment
 
 EXAMPLE = """
@@ -58,7 +58,19 @@ def test_round_trip_of_everything_a_program_holds():
         bases=(Base(), Base(1 << 63, (1 << 64) - 1)),
         address=1 << 40,
         segments=(Segment(0, b""), Segment(5, bytes(100)), Segment(64, bytes(range(70)) + bytes(64) + b"\1")),
-        timing=MemoryTiming(3, 4, (7, 2), None, True, (1, 2, 3, 4, 5), 1 << 63, 2, 3, (ErrorRange(1, 2, 3, False),)),
+        timing=MemoryTiming(
+            3,
+            4,
+            (7, 2),
+            None,
+            True,
+            (1, 2, 3, 4, 5),
+            1 << 63,
+            2,
+            3,
+            (ErrorRange(1, 2, 3, False),),
+            Dram(banks=16, mapping="bank-row-column", page_policy="closed", trefi=700, trfc=30),
+        ),
         cycle_limit=99,
         host=(
             HostEvent(5, "reset", 2),
@@ -126,6 +138,11 @@ def test_round_trip_of_any_word(word, opcode, used_bits_only):
         (".bogus", "1:1", "no directive"),
         (".timing speed=1", "1:9", "has no 'speed'"),
         (".timing read_latency=0", "1:1", "read_latency"),
+        (".timing dram=4", "1:9", "has no 'dram'"),
+        (".dram bank=4", "1:7", "has no 'bank'; it has access_bytes, banks"),
+        (".dram banks=3", "1:1", "banks is 3; it must be a power of two"),
+        (".dram mapping=row", "1:1", "mapping is 'row'"),
+        (".dram banks=4", "1:1", "shared must be set with dram"),
         (".host 3 dance", "1:7", "one of reset, start"),
         (".host 3 start 0 5", "1:1", "takes 2 to 3 arguments"),
         (".host 3 read 4096", "1:7", "address of a host event"),

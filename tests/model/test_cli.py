@@ -12,6 +12,7 @@ import pytest
 from beatmatch import cli
 from beatmatch.commands.common import parse_config
 from beatmatch.config import PRESETS, ConfigError
+from beatmatch.memory import dram_preset
 from beatmatch.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,6 +110,13 @@ def test_kernels_report_cycles_against_the_bound(capsys):
         (["gemm", "0", "1", "1"], "M is 0; it must be from 1"),
         (["gemm", "4", "4", "4", "--config", "huge"], "There is no preset 'huge'"),
         (["gemm", "4", "4", "4", "--latency", "0"], "read_latency is 0"),
+        (
+            ["gemm", "4", "4", "4", "--memory", "ddr9"],
+            "There is no memory 'ddr9'; give fixed, ddr3-1066, ddr4-2400, hbm2",
+        ),
+        (["gemm", "4", "4", "4", "--memory", "hbm2@fast"], "'fast' is no clock in MHz; give one as in 'hbm2@700'"),
+        (["gemm", "4", "4", "4", "--memory", "hbm2@0"], "The core's clock is 0 MHz; it must be from 1 to 10000"),
+        (["gemm", "4", "4", "4", "--memory", "none.json"], "none.json cannot be read"),
         (["conv", "1", "2", "2", "1", "1"], "larger than the padded image"),
         (["conv", "1", "8", "8", "1", "1", "--pad", "16"], "pad is 16; it must be from 0 to 15"),
         (["run", "nothing.bmp"], "nothing.bmp cannot be read"),
@@ -186,3 +194,37 @@ def test_the_package_imports_no_simulator():
     code = "import sys, beatmatch.cli, beatmatch.api, beatmatch.machine; print([m for m in sys.modules if m.split('.')[0] in ('cocotb', 'tb')])"  # noqa: E501
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"
+
+
+def test_memories_have_names_clocks_and_files(tmp_path, capsys):
+    size = ["gemm", "8", "8", "8", "--config", "tiny", "--json"]
+    results = {}
+    for text in ("fixed", "ddr4-2400", "ddr4-2400@200", "hbm2@1000"):
+        assert cli.main([*size, "--memory", text]) == 0
+        results[text] = json.loads(capsys.readouterr().out)
+    assert results["fixed"]["dram"] is None
+    assert results["fixed"]["cycles"] < results["ddr4-2400"]["cycles"]
+    assert results["ddr4-2400@200"]["cycles"] < results["ddr4-2400"]["cycles"]  # fewer cycles of a slower clock
+    (counters,) = results["hbm2@1000"]["dram"]
+    assert counters["hits"] + counters["misses"] + counters["conflicts"] > 4
+    path = tmp_path / "memory.json"
+    path.write_text(json.dumps(dram_preset("ddr4-2400").to_dict()))
+    assert cli.main([*size, "--memory", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out) == results["ddr4-2400"]
+    assert cli.main([*size[:-1], "--memory", str(path), "--latency", "30"]) == 0
+    assert "DRAM: row hits" in capsys.readouterr().out
+
+
+def test_a_program_runs_with_another_memory(tmp_path, capsys):
+    path = str(tmp_path / "product.bmp")
+    assert cli.main(["gemm", "8", "8", "8", "--config", "tiny", "--memory", "hbm2", "--save", path, "--json"]) == 0
+    saved = json.loads(capsys.readouterr().out)
+
+    def run(*options):
+        assert cli.main(["run", path, "--json", *options]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    assert run()["dram"] == saved["dram"] and run()["cycles"] == saved["cycles"]
+    assert run("--memory", "fixed")["dram"] is None
+    slower = run("--latency", "500")
+    assert slower["cycles"] > saved["cycles"] and slower["dram"] is not None

@@ -192,7 +192,7 @@ def test_neighbouring_rows_have_the_full_bandwidth_too():
 @pytest.mark.parametrize("seed", range(6))
 def test_every_conflict_costs_precharge_activation_and_column(seed):
     rng = random.Random(seed)
-    dram = dataclasses.replace(random_dram.generate(rng), rows=64, page_policy="open", trefi=0, trfc=0)
+    dram = dataclasses.replace(random_dram.generate(rng, MB), rows=64, page_policy="open", trefi=0, trfc=0)
     state, cycle, line = DramState(dram, (MB, 1), MB), 0, dram.row_bytes * dram.channels
     step = line * dram.banks if dram.mapping == "row-bank-column" else line  # to the next row of the same bank
     for index in range(20):
@@ -205,7 +205,7 @@ def test_every_conflict_costs_precharge_activation_and_column(seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_nothing_passes_during_refresh_or_before_its_time(seed):
     rng = random.Random(seed)
-    dram = dataclasses.replace(random_dram.generate(rng), trefi=rng.randint(40, 200), trfc=rng.randint(1, 39))
+    dram = dataclasses.replace(random_dram.generate(rng, MB), trefi=rng.randint(40, 200), trfc=rng.randint(1, 39))
     state, cycle, newest = DramState(dram, (rng.randint(1, 20), 2), MB), 0, {}
     for _ in range(200):
         cycle += rng.choice((0, 1, 1, 40))
@@ -255,7 +255,7 @@ def test_counters_are_there_for_drams_only():
 
 def test_descriptions_go_through_json():
     rng = random.Random(1)
-    for dram in (Dram(), *(random_dram.generate(rng) for _ in range(20))):
+    for dram in (Dram(), *(random_dram.generate(rng, MB) for _ in range(20))):
         assert Dram.from_dict(json.loads(json.dumps(dram.to_dict()))) == dram
         timing = MemoryTiming(9, 9, read_bandwidth=(7, 2), shared=True, dram=dram)
         assert MemoryTiming.from_dict(json.loads(json.dumps(timing.to_dict()))) == timing

@@ -124,7 +124,7 @@ def with_dram(program, dram):
 @pytest.mark.parametrize("seed", range(8))
 def test_drams_have_the_same_cycles(seed):
     program = random_program(np.random.default_rng(seed), seed)
-    matched(with_dram(program, random_dram.generate(random.Random(seed))))
+    matched(with_dram(program, random_dram.generate(random.Random(seed), program.config.mem_bytes)))
 
 
 SHORT_ROWS = Dram(banks=1, row_bytes=256, access_bytes=4, tras=60, trefi=400, trfc=30)

@@ -17,7 +17,6 @@ from rich.table import Table
 from beatmatch.accounting import Accounting
 from beatmatch.config import Config, ConfigError, preset
 from beatmatch.isa.asm import assemble
-from beatmatch.memory import MemoryTiming
 from beatmatch.program import Program
 
 PROBLEM = 1
@@ -75,11 +74,6 @@ def load_program(path: str, config: str | None = None) -> Program:
     if config:
         raise CommandError("A program file holds its configuration; --config goes with .bmasm files only.")
     return Program.load(path)
-
-
-def timing_of(arguments: argparse.Namespace) -> MemoryTiming | None:
-    """The memory of ``--latency``, or None for the preset's."""
-    return None if arguments.latency is None else MemoryTiming(read_latency=arguments.latency)
 
 
 def add_config(parser: argparse.ArgumentParser, default: str | None) -> None:

@@ -18,9 +18,9 @@ from beatmatch.commands.common import (
     console,
     parse_config,
     stepping,
-    timing_of,
     write_json,
 )
+from beatmatch.commands.memory import add_memory, dram_lines, dram_records, timing_of
 from beatmatch.compiler import compile_conv2d, compile_gemm
 from beatmatch.compiler.conv import output_size
 from beatmatch.compiler.options import PAD, window
@@ -40,6 +40,7 @@ def add_parsers(commands: argparse._SubParsersAction, make) -> None:
   beatmatch gemm 256 256 256 --config base
   beatmatch gemm 1 1024 1024 --config base --out int32 --json
   beatmatch gemm 64 64 64 --config small --save gemm.bmp
+  beatmatch gemm 512 512 512 --tier fast --memory ddr4-2400@700
 """)  # fmt: skip
     for name in ("M", "K", "N"):
         parser.add_argument(name, type=int)
@@ -63,7 +64,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", choices=("int8", "int32"), default="int8", help="type of the result (int8)")
     parser.add_argument("--tier", choices=TIERS, default="stepped", help="model tier (stepped); see docs/tiers.md")
     parser.add_argument("--seed", type=int, default=1, help="of the operands (1)")
-    parser.add_argument("--latency", type=int, help="read latency of the memory in cycles (the preset's)")
+    add_memory(parser, "the preset's")
     parser.add_argument("--save", metavar="FILE", help="write the program file too")
     add_config(parser, "base")
     add_json(parser)
@@ -175,6 +176,7 @@ def _report(arguments, config: Config, run: Run, expected: np.ndarray, bound: in
         "mismatches": mismatches,
         "overflow": run.overflow,
         "accounting": run.accounting.to_dict() if run.accounting else None,
+        "dram": dram_records(run.dram),
     }
     if arguments.json:
         write_json(record, arguments.json)
@@ -186,6 +188,8 @@ def _report(arguments, config: Config, run: Run, expected: np.ndarray, bound: in
             if run.fidelity == UNPROVEN:
                 out.print(f"unproven: {run.reason}", markup=False)
             out.print(accounting_table(run.accounting))
+        for line in dram_lines(run.dram):
+            out.print(line)
         out.print(f"{mismatches} of {expected.size:,} values differ from numpy")
     if mismatches:
         print("beatmatch: the result is wrong.", file=sys.stderr)

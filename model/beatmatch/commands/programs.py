@@ -28,6 +28,8 @@ from beatmatch.commands.common import (
     stepping,
     write_json,
 )
+from beatmatch.commands.memory import add_memory, dram_lines, dram_records, timing_of
+from beatmatch.compiler.builder import default_timing
 from beatmatch.config import DEFAULT_LATENCY, PRESETS, ConfigError
 from beatmatch.isa.disasm import disassemble
 
@@ -64,10 +66,12 @@ def add_parsers(commands: argparse._SubParsersAction, make) -> None:
     parser = make(commands, "run", "run a program on the model", _run, """
   beatmatch run attention.bmasm
   beatmatch run gemm.bmp --tier stepped --json
+  beatmatch run gemm.bmp --tier fast --memory hbm2@700
 """)  # fmt: skip
     parser.add_argument("program", help="program file, or assembler text (.bmasm)")
     parser.add_argument("--tier", choices=TIERS, default="stepped", help="model tier (stepped); see docs/tiers.md")
     parser.add_argument("--save", metavar="FILE.npz", help="write the results as numpy arrays")
+    add_memory(parser, "the program's")
     add_config(parser, None)
     add_json(parser)
 
@@ -165,6 +169,9 @@ def _disasm(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     program = load_program(arguments.program, arguments.config)
+    timing = timing_of(arguments, program.timing)
+    if timing != program.timing:
+        program = program.replace(timing=timing or default_timing(program.config))
     with stepping(f"stepping {arguments.program}", arguments.tier == "functional") as progress:
         run = Machine().run(program, arguments.tier, progress)
     if arguments.save:
@@ -184,6 +191,7 @@ def _run(arguments: argparse.Namespace) -> int:
         "seq": run.seq if run.error else None,
         "overflow": run.overflow,
         "accounting": run.accounting.to_dict() if run.accounting else None,
+        "dram": dram_records(run.dram),
         "results": {name: {"dtype": str(v.dtype), "shape": list(v.shape)} for name, v in run.values.items()},
     }
     if arguments.json:
@@ -195,6 +203,8 @@ def _run(arguments: argparse.Namespace) -> int:
             if run.fidelity == fidelity.UNPROVEN:
                 out.print(f"unproven: {run.reason}", markup=False)
             out.print(accounting_table(run.accounting))
+        for line in dram_lines(run.dram):
+            out.print(line)
         for name, value in run.values.items():
             shown = " ".join(map(str, value.reshape(-1)[:SHOWN].tolist()))
             out.print(f"{name}: {value.dtype} {'x'.join(map(str, value.shape))}: {shown} ...", markup=False)

@@ -40,7 +40,7 @@ def differences(stepped: SteppedResult, fast: FastResult) -> list[Difference]:
     """What two results of one program differ in: figures first, then events in order of time."""
     figures = [
         Difference(-1, name, str(here), str(there))
-        for name in ("error", "error_engine", "error_seq", "accounting")
+        for name in ("error", "error_engine", "error_seq", "accounting", "dram")
         if (here := getattr(stepped, name)) != (there := getattr(fast, name))
     ]
     if fast.overflow is not None and fast.overflow != stepped.overflow:

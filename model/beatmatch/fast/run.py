@@ -16,7 +16,7 @@ from beatmatch.fast.memory import FAR, FAULT, FAULTS, STALL_CYCLES
 from beatmatch.fast.recorder import BUFFER, ROW, SLOTS
 from beatmatch.host_agent import HostAgent
 from beatmatch.isa.fields import INSTRUCTION_BYTES, Engine, Error
-from beatmatch.memory import ADDRESSES, PAGE, MemoryTiming
+from beatmatch.memory import ADDRESSES, PAGE, DramCounters, MemoryTiming
 from beatmatch.program import Program
 from beatmatch.stations.host import Host
 from beatmatch.stations.writer import TraceWriter
@@ -50,6 +50,8 @@ class FastResult:
     overflow : bool or None
         False: no accumulator sum can have left 32 bits, whatever the values; None: that depends on the values (and the
         overflow bits of ``accumulator.write`` are 0 here).
+    dram : tuple of (DramCounters or None)
+        What the memories did, by port: counters of a DRAM, None of others.
     """
 
     error: Error
@@ -59,6 +61,7 @@ class FastResult:
     start: int
     events: Intervals | None
     overflow: bool | None
+    dram: tuple[DramCounters | None, ...] = ()
 
     @property
     def cycles(self) -> int:
@@ -124,6 +127,11 @@ class FastMachine:
     def finished(self) -> bool:
         """The host has nothing left to do."""
         return self.agent.finished
+
+    @property
+    def dram(self) -> tuple[DramCounters | None, ...]:
+        """What the memories did so far, by port: counters of a DRAM, None of others."""
+        return tuple(dram.counters(memory.dram, self.cycle_count) for memory, _ in self._memories)
 
     def advance(self) -> None:
         """Go on: through some cycles of a run, or one cycle with the host."""
@@ -328,4 +336,5 @@ def run_fast(program: Program, events: bool = True, limit: int | None = None, pr
         start=machine.start,
         events=machine.events() if events else None,
         overflow=None if m.accumulator.unsafe else False,
+        dram=machine.dram,
     )

@@ -27,7 +27,7 @@ from beatmatch.config import Config, ConfigError, preset
 from beatmatch.isa.encode import EncodingError, field_range, make, positions
 from beatmatch.isa.expression import ExpressionError, evaluate
 from beatmatch.isa.fields import BASE_REGISTERS, INSTRUCTION_BITS, SEMAPHORE_MAX, SEMAPHORES, Opcode
-from beatmatch.memory import ErrorRange, MemoryTiming, MemoryTimingError
+from beatmatch.memory import Dram, ErrorRange, MemoryTiming, MemoryTimingError
 from beatmatch.numerics import pack_parameters
 from beatmatch.program import ACCESSES, Base, HostEvent, Program, ProgramError, Result, Segment
 
@@ -311,7 +311,7 @@ class _Assembler:
     def _do_timing(self, head: _Token, tokens: list[_Token], name: str = "timing") -> None:
         memory = self.memories.setdefault(name, _Memory(head))
         memory.head = head
-        known = {item.name for item in fields(MemoryTiming)} - {"errors"}
+        known = {item.name for item in fields(MemoryTiming)} - {"errors", "dram"}
         for key, (token, value) in self._pairs(tokens).items():
             if key not in known:
                 raise token.error(f".{name} has no {key!r}; it has {', '.join(sorted(known))}.")
@@ -323,6 +323,21 @@ class _Assembler:
 
     def _do_weight_timing(self, head: _Token, tokens: list[_Token]) -> None:
         self._do_timing(head, tokens, "weight_timing")
+
+    def _do_dram(self, head: _Token, tokens: list[_Token], name: str = "timing") -> None:
+        known = {item.name: isinstance(item.default, str) for item in fields(Dram)}
+        values = {}
+        for key, (token, value) in self._pairs(tokens).items():
+            if key not in known:
+                raise token.error(f"{head.text} has no {key!r}; it has {', '.join(sorted(known))}.")
+            values[key] = value if known[key] else self._number(token, value)
+        try:
+            self.memories.setdefault(name, _Memory(head)).values["dram"] = Dram(**values)
+        except MemoryTimingError as error:
+            raise head.error(str(error)) from None
+
+    def _do_weight_dram(self, head: _Token, tokens: list[_Token]) -> None:
+        self._do_dram(head, tokens, "weight_timing")
 
     def _do_weight_error_range(self, head: _Token, tokens: list[_Token]) -> None:
         self._do_error_range(head, tokens, "weight_timing")

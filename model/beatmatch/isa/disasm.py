@@ -10,7 +10,7 @@ from dataclasses import fields
 from beatmatch.config import PRESETS, Config
 from beatmatch.isa.encode import decode, make
 from beatmatch.isa.fields import SEMAPHORES
-from beatmatch.memory import MemoryTiming
+from beatmatch.memory import Dram, MemoryTiming
 from beatmatch.program import ACCESSES, Base, Program
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -70,11 +70,15 @@ def _timing_lines(timing: MemoryTiming, which: str) -> list[str]:
     parts = []
     for item in fields(MemoryTiming):
         value = getattr(timing, item.name)
-        if item.name == "errors" or value == item.default:
+        if item.name in ("errors", "dram") or value == item.default:
             continue
         text = ",".join(map(str, value)) if isinstance(value, tuple) else str(int(value))
         parts.append(f"{item.name}={text}")
     lines = [f".{which}timing " + " ".join(parts)] if parts else []
+    if timing.dram is not None:
+        changed = (item for item in fields(Dram) if getattr(timing.dram, item.name) != item.default)
+        values = (f" {item.name}={getattr(timing.dram, item.name)}" for item in changed)
+        lines.append(f".{which}dram" + "".join(values))
     for e in timing.errors:
         lines.append(f".{which}error_range {e.first:#x} {e.last:#x} {e.response} {int(e.reads)} {int(e.writes)}")
     return lines
