@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from beatmatch import fidelity
 from beatmatch.accounting import Accounting
-from beatmatch.compiler.builder import default_timing
+from beatmatch.compiler.builder import default_timing, round_up
 from beatmatch.config import Config
 from beatmatch.fast import run_fast
 from beatmatch.isa.encode import OPCODE_MASK
@@ -183,7 +183,8 @@ class _Timer:
         """Traffic of every layer of a program; the instructions themselves are its first layer's."""
         first = lowered.steps[0].node.name
         moved = Counter(lowered.moved)
-        moved[first, "instructions", "program", "read"] += (1 + len(lowered.program.instructions)) * INSTRUCTION_BYTES
+        size = (1 + len(lowered.program.instructions)) * INSTRUCTION_BYTES
+        moved[first, "instructions", "program", "read"] += round_up(size, self.config.mem_bytes)
         rows: dict[str, list[Traffic]] = {step.node.name: [] for step in lowered.steps}
         for layer, tensor, kind in dict.fromkeys((key[0] or first, *key[1:3]) for key in moved):
             read, written = (

@@ -53,6 +53,8 @@ def emit_activations(emitter: Emitter, requant: Requant, a: Value, b: Value, y: 
         if rows == 1:
             raise DoesNotFit(f"{sum(sizes):,} words for a second operand of {depth} x {channels} and one row")
         most = rows // 2
+    if emitter.dry:
+        return ""
     parameters = emitter.parameters(lambda: requant.rows(channels, config.cols), 1, emitter.schedule.label)
     with ExitStack() as stack:
         rooms = stack.enter_context(emitter.transient(*sizes))

@@ -57,9 +57,19 @@ def _patches(array: np.ndarray, tensor: Tensor, node: Node, shape: tuple[int, ..
     return np.moveaxis(stacked.reshape(len(array), -1, *out), 1, -1).reshape(shape)
 
 
-def result(address: int, value: Value, config: Config) -> Result:
-    """Where a tensor without gaps stands in memory, its axes in the graph's order."""
+def results(name: str, address: int, value: Value, config: Config) -> dict[str, Result]:
+    """Where a tensor stands in memory, its axes in the graph's order.
+
+    One result if its channels stand side by side, else ``name.0``, ``name.1`` ... for the parts of its channels.
+    """
     (piece,) = value.pieces
     strides = [stride * config.lanes for stride in piece.strides]
     strides.insert(value.axis, 1)
-    return Result(address, "int8", value.shape, tuple(strides))
+    breaks = np.flatnonzero(np.diff(piece.channels) != 1) + 1
+    places = [part for part in np.split(np.arange(len(piece.channels)), breaks) if piece.channels[part[0]] >= 0]
+    found = {}
+    for number, part in enumerate(places):
+        shape = (*value.shape[: value.axis], len(part), *value.shape[value.axis + 1 :])
+        label = f"{name}.{number}" if len(places) > 1 else name
+        found[label] = Result(address + int(part[0]), "int8", shape, tuple(strides))
+    return found

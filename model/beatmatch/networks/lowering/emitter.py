@@ -40,6 +40,8 @@ class Emitter:
         Words of the scratchpad that tensors leave free for `transient` ones.
     data : bool
         Write weights and parameters into the program's memory.
+    dry : bool
+        Nodes only look whether they fit.
 
     Attributes
     ----------
@@ -50,9 +52,10 @@ class Emitter:
     """
 
     def __init__(
-        self, config: Config, timing: MemoryTiming | None, origin: str, buffers: list[Buffer], reserve: int, data: bool
-    ) -> None:
-        self.config, self.data = config, data
+        self, config: Config, timing: MemoryTiming | None, origin: str, buffers: list[Buffer], reserve: int, data: bool,
+        dry: bool = False,
+    ) -> None:  # fmt: skip
+        self.config, self.data, self.dry = config, data, dry
         self.build = Builder(config, timing, origin)
         self.schedule = Schedule(self.build, SLOTS * len(buffers))
         self.room = Room(config.sp_words, reserve)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from beatmatch.compiler.builder import round_up
 from beatmatch.compiler.schedule import Touch
 from beatmatch.isa.fields import Format, Opcode
 from beatmatch.networks.lowering.emitter import ACC, PITCH, SP, Emitter, Parameters
@@ -40,15 +39,14 @@ class Output:
         """Whether it has a place on the chip."""
         return self.piece.buffer.chip is not None
 
-    def _tile_words(self, tiles: int) -> int:
-        """Words of some output tiles of a position, at most those of a position."""
-        config = self.config
-        size = round_up(tiles * config.cols, max(config.lanes, config.mem_bytes))
-        return min(size // config.lanes, self.piece.words)
+    @property
+    def whole(self) -> bool:
+        """Whether a slot takes whole positions, as it must where an output tile is no whole word or no whole beat."""
+        return self.config.cols < max(self.config.lanes, self.config.mem_bytes)
 
     def slot_words(self, positions: int, tiles: int) -> int:
         """Words of a slot for this many positions and output tiles; 0 if none is needed."""
-        return 0 if self.on_chip else positions * self._tile_words(tiles)
+        return 0 if self.on_chip else positions * (self.piece.words if self.whole else min(tiles, self.piece.words))
 
     def position(self, image: int, band: Band) -> int:
         """Number of the first position of a band in the output."""
@@ -60,11 +58,10 @@ class Output:
         config, emitter = self.config, self.emitter
         positions = band.positions
         fields, reads = scaling(requant, parameters, run.first, run.count)
-        if self.on_chip:
-            words, operand = self.piece.words, run.first
-            first = self.piece.buffer.chip + self.position(image, band) * words
+        if self.on_chip or self.whole:
+            words, operand, first = self.piece.words, run.first, self._place(image, band)
         else:
-            words, operand = self._tile_words(run.count), 0
+            words, operand = min(run.count, self.piece.words), 0
             self._turn ^= 1
             first = self.slots[self._turn]
         emitter.schedule.add(
@@ -73,15 +70,23 @@ class Output:
             src_outer_stride=positions if run.count > 1 else 0, dst=first * config.col_parts + operand,
             dst_pitch=words * config.col_parts, dst_outer_stride=1 if run.count > 1 else 0,
         )  # fmt: skip
-        if not self.on_chip:
-            word = self.position(image, band) * self.piece.words + run.first * config.cols // config.lanes
+        if not self.on_chip and not self.whole:
+            word = self.position(image, band) * self.piece.words + run.first
             emitter.move(Opcode.STORE, self.piece.buffer, word, first, positions, words, self.piece.words, words)
 
     def finish(self, image: int, band: Band) -> None:
-        """Store a whole band that has its place on the chip."""
-        if self.stored and self.on_chip:
+        """Store a band whose positions are whole now."""
+        if self.stored and (self.on_chip or self.whole):
             word, size = self.position(image, band) * self.piece.words, band.positions * self.piece.words
-            self.emitter.move(Opcode.STORE, self.piece.buffer, word, self.piece.buffer.chip + word, 1, size, 0, 0)
+            place = self._place(image, band)
+            self.emitter.move(Opcode.STORE, self.piece.buffer, word, place, 1, size, 0, 0)
+            self._turn ^= 1
+
+    def _place(self, image: int, band: Band) -> int:
+        """The first word of a band of whole positions."""
+        if self.on_chip:
+            return self.piece.buffer.chip + self.position(image, band) * self.piece.words
+        return self.slots[self._turn]
 
 
 def fits_pitch(piece: Piece, col_parts: int) -> bool:

@@ -271,9 +271,17 @@ class _Placer:
         a = node.attributes
         if any(a["pads"]) and not a["count_include_pad"]:
             raise _Refused("means over windows of different sizes")
-        if any(a["pads"]) and node.requant is not None:
-            raise _Refused("means over padding that counts")
+        if node.requant is not None and (any(a["pads"]) or self._overhangs(node)):
+            raise _Refused("means over padding")
         self._pool(node)
+
+    def _overhangs(self, node: Node) -> bool:
+        """Whether a last window reaches beyond the input."""
+        a, (x,), (y,) = node.attributes, *([t.shape for t in part] for part in self.graph.tensors_of(node))
+        return any(
+            (out - 1) * stride + kernel > size
+            for out, stride, kernel, size in zip(y[2:], a["strides"], a["kernel"], x[2:], strict=True)
+        )
 
     def _pool(self, node: Node) -> None:
         value = self._input(node, 0, 1)

@@ -101,6 +101,8 @@ class _Emission:
             if max(band.rows for band in cut) == 1:
                 raise DoesNotFit(f"{sum(sizes):,} words for one row of the output, its inputs and weights")
             rows = max(band.rows for band in cut) // 2
+        if emitter.dry:
+            return ""
         with ExitStack() as stack:
             self._emit(cut, runs_, stack.enter_context(emitter.transient(*sizes)), resident, output)
         bands_ = f"{len(cut) * self.count} bands" if len(cut) * self.count > 1 else ""

@@ -83,20 +83,22 @@ def lower(
     GraphError
         If a node does not fit on the chip, whatever leaves it.
     """
-    for part in RESERVES:
-        try:
-            return _Lowering(placement, steps, config, timing, feeds, config.sp_words // part).run()
-        except DoesNotFit as refusal:
-            problem = refusal
-        except CompileError as refusal:
-            problem = refusal
-    raise GraphError(
-        f"{problem} Take a configuration with a larger scratchpad (sp_words), or a smaller network."
-    ) from None
+    try:
+        _Lowering(placement, steps, config, timing, None, config.sp_words, dry=True).look()
+        for part in RESERVES:
+            try:
+                return _Lowering(placement, steps, config, timing, feeds, config.sp_words // part).run()
+            except (DoesNotFit, CompileError) as refusal:
+                problem = refusal
+        raise problem
+    except (DoesNotFit, CompileError) as refusal:
+        raise GraphError(
+            f"{refusal} Take a configuration with a larger scratchpad (sp_words), or a smaller network."
+        ) from None
 
 
 class _Lowering:
-    def __init__(self, placement, steps, config, timing, feeds, reserve) -> None:
+    def __init__(self, placement, steps, config, timing, feeds, reserve, dry=False) -> None:
         self.graph: Graph = placement.graph
         self.values: dict[str, Value] = placement.values
         self.steps, self.config, self.feeds = list(steps), config, feeds
@@ -111,7 +113,7 @@ class _Lowering:
         outputs = [self._output(step.node) for step in steps]
         origin = f"{self.graph.name}: {steps[0].node.name}" + (f" and {len(steps) - 1} more" if len(steps) > 1 else "")
         buffers = list(dict.fromkeys([*self.outside, *outputs]))
-        self.emitter = Emitter(config, timing, origin, buffers, reserve, feeds is not None)
+        self.emitter = Emitter(config, timing, origin, buffers, reserve, feeds is not None, dry)
         self.stored: set[Buffer] = set()
 
     def _read(self, node: Node) -> list[Buffer]:
@@ -130,18 +132,18 @@ class _Lowering:
                 leaving.update(self._read(step.node))
         return leaving
 
+    def look(self) -> None:
+        """Raise DoesNotFit with the first node that has no room even if it has all of it."""
+        for step in self.steps:
+            self._node(step)
+
     def run(self) -> Lowered:
         emitter, notes = self.emitter, {}
         if self._has_gaps():
             self._fill()
         for step in self.steps:
             emitter.schedule.label = step.node.name
-            try:
-                note = self._node(step)
-            except DoesNotFit as refusal:
-                where = f"Node {step.node.name} ({step.node.op})"
-                raise DoesNotFit(f"{where} does not fit on the chip: {refusal}.") from None
-            notes[step.node.name] = ", ".join(filter(None, [step.note, note]))
+            notes[step.node.name] = ", ".join(filter(None, [step.note, self._node(step)]))
             self._release(step)
         emitter.schedule.emit()
         if self.feeds is not None:
@@ -193,6 +195,13 @@ class _Lowering:
     # ----- nodes -----
 
     def _node(self, step: Step) -> str:
+        try:
+            return self._emit(step)
+        except DoesNotFit as refusal:
+            where = f"Node {step.node.name} ({step.node.op})"
+            raise DoesNotFit(f"{where} does not fit on the chip: {refusal}.") from None
+
+    def _emit(self, step: Step) -> str:
         node, out = step.node, self._output(step.node)
         self._admit(list(dict.fromkeys(self._read(node))))
         y = self.values[node.outputs[0]]
@@ -252,7 +261,7 @@ class _Lowering:
     # ----- data -----
 
     def _place_data(self) -> None:
-        from beatmatch.networks.lowering.data import pack, result
+        from beatmatch.networks.lowering.data import pack, results
 
         emitter, region = self.emitter, self.emitter.activations
         for buffer in self.outside:
@@ -263,7 +272,8 @@ class _Lowering:
         for name in dict.fromkeys(name for step in self.steps for name in step.node.outputs):
             buffer = self.values[name].pieces[0].buffer
             if buffer in self.stored and buffer in self.leaving:
-                emitter.build.results[name] = result(region.address + buffer.memory, self.values[name], self.config)
+                found = results(name, region.address + buffer.memory, self.values[name], self.config)
+                emitter.build.results.update(found)
 
 
 def _rows(tensor: Tensor) -> np.ndarray:

@@ -71,15 +71,10 @@ def runs(pieces: list[Piece], channels: int, groups: int, config: Config, most: 
     config : Config
     most : int
     """
-    cols, unit = config.cols, max(config.lanes, config.mem_bytes) // config.cols
-    most = min(most, MOST_TILES)
+    cols, most = config.cols, min(most, MOST_TILES)
     total = -(-channels // cols)
     if groups == 1:
         parts = _parts(pieces, config.rows)
-        if unit > 1:  # runs begin at whole words and beats, so the narrow last tile stays with its neighbours
-            step = max(unit, most // unit * unit)
-            used = min(cols, channels)
-            return [Run(i, min(step, total - i), used, parts) for i in range(0, total, step)]
         whole = total - 1 if channels % cols else total
         found = [Run(i, min(most, whole - i), cols, parts) for i in range(0, whole, most)]
         return [*found, Run(total - 1, 1, channels % cols, parts)] if channels % cols else found

@@ -77,6 +77,8 @@ class _Emission:
             if rows == 1:
                 raise DoesNotFit(f"{sum(sizes):,} words for one row of the output and its inputs")
             rows //= 2
+        if emitter.dry:
+            return ""
         with ExitStack() as stack:
             rooms = stack.enter_context(emitter.transient(*sizes))
             number = len(self.pieces)
@@ -156,16 +158,15 @@ class _Emission:
                 high, wide = seen[0], width
                 if self.width == 1 and down <= PITCH and self.window.pointwise:
                     x, y, wide, high, across, down = band.rows, 1, band.rows, 1, down, 0
-                fields: dict = {}
-                reads = [at.touch]
+                fields, reads = bounds(what.requant or Requant()), [at.touch]
                 if what.opcode == Opcode.ADD:
                     row, touch = parameters.at(2 * (word * unit + start) if what.requant.per_channel else 0, 2)
-                    fields = {**bounds(what.requant), "param_mode": 1, "param": row}
-                    fields["src2"] = (located[-1].first + word) * unit + start
+                    second = (located[-1].first + word) * unit + start
+                    fields |= {"param_mode": 1, "param": row, "src2": second}
                     reads += [located[-1].touch, touch]
                 elif parameters is not None:
-                    fields, rows = scaling(what.requant, parameters, word * unit + start, count)
-                    reads += rows
+                    scale, rows = scaling(what.requant, parameters, word * unit + start, count)
+                    fields, reads = fields | scale, reads + rows
                 if what.opcode in (Opcode.MAXPOOL, Opcode.AVGPOOL):
                     window = self.window
                     fields |= {
