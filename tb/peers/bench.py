@@ -106,12 +106,15 @@ def _scale_sim(workload: Workload, limits: Limits, folder: Path) -> tuple[dict, 
         table.read_text(), config.rows, config.cols, "ws", False, half, half, config.acc_rows * config.cols * 4 // 2**10
     )
     (lines,), used = scale_sim.simulate([job], limits)
+    streaming = 0
     for line, layer in zip(lines, layers, strict=True):
         like = report(layer["rows"], layer["columns"], layer["length"], config.rows, config.cols)
         if line.stalls or line.cycles != like.cycles:
             raise PeerError(f"SCALE-Sim gives {line}, and --like scale-sim {like}: please report {layer['layer']}.")
+        streaming += like.streaming
     rows = [{"layer": line.layer, "cycles": line.cycles} for line in lines]
-    return {"cycles": sum(line.cycles for line in lines), "macs": _macs(layers), "layers": rows}, used
+    found = {"cycles": sum(line.cycles for line in lines), "macs": _macs(layers), "layers": rows}
+    return {**found, "streaming": streaming}, used
 
 
 def _zigzag(workload: Workload, limits: Limits, folder: Path) -> tuple[dict, Used]:
@@ -128,7 +131,8 @@ def _zigzag(workload: Workload, limits: Limits, folder: Path) -> tuple[dict, Use
     macs = sum(row["macs"] for row in rows)
     if macs != _macs(layers):
         raise PeerError(f"ZigZag counts {macs:,} multiply-accumulates in {workload.name}, not {_macs(layers):,}.")
-    return {"cycles": sum(row["cycles"] for row in rows), "macs": macs, "layers": rows}, used
+    found = {"cycles": sum(row["cycles"] for row in rows), "macs": macs, "layers": rows}
+    return {**found, "mapped": sum(row["mapped"] for row in rows)}, used
 
 
 def _layers(workload: Workload, limits: Limits, folder: Path) -> list[dict]:

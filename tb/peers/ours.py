@@ -56,7 +56,9 @@ def layers(graph: Graph) -> list[dict]:
 def timed(graph: Graph, config: str) -> dict:
     """What the bench keeps of a timed network."""
     result = time_network(graph, preset(config))
+    known = {product.layer for product in products(graph)}
     return {
+        "matrix_cycles": sum(layer.cycles for layer in result if layer.name in known),
         "macs": result.macs,
         "cycles": result.cycles,
         "fidelity": result.fidelity,

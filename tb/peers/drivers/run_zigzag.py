@@ -85,7 +85,7 @@ def main(path):
         files = {name: Path(folder) / f"{name}.yaml" for name in ("accelerator", "mapping", "workload")}
         layers = [layer(number, found) for number, found in enumerate(job["layers"])]
         for name, data in zip(files, (accelerator(job), mapping(job), layers), strict=True):
-            files[name].write_text(yaml.safe_dump(data))
+            files[name].write_text(yaml.safe_dump(data, sort_keys=False))  # memories from the lowest level up
         _, _, results = get_hardware_performance_zigzag(
             str(files["workload"]), str(files["accelerator"]), str(files["mapping"]),
             opt="latency", dump_folder=folder, loma_show_progress_bar=False,
