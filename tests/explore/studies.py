@@ -8,8 +8,9 @@ from beatmatch.explore import sweep
 from beatmatch.explore.cache import Cache
 from beatmatch.explore.changes import Machine
 from beatmatch.explore.columns import Row
+from beatmatch.explore.memories import memory_of
 from beatmatch.explore.pools import local
-from beatmatch.explore.study import LAYERS, Study, memory_of, parse_axis
+from beatmatch.explore.study import LAYERS, Study, parse_axis
 
 LAYERS_TABLE = "Layer, M, N, K,\nfirst, 12, 14, 30,\ntwin, 12, 14, 30,\nwide, 5, 40, 16,\nlong, 3, 8, 70,\n"
 """Four products, two of them equal."""

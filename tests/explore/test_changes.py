@@ -77,8 +77,10 @@ def test_an_unlimited_bandwidth_is_the_ports():
 def test_a_shared_bandwidth_is_one():
     base = Machine(preset("base"), MemoryTiming(shared=True, read_bandwidth=(4, 1)))
     assert changed("bandwidth=2x", base=base).memory == MemoryTiming(shared=True, read_bandwidth=(8, 1))
-    with pytest.raises(ExploreError, match="share"):
-        changed("write_bandwidth=4", base=base)
+    assert changed("bandwidth=8x", base=base).memory.read_bandwidth == (32, 1)  # 16 each way
+    for text, says in (("write_bandwidth=4", "share"), ("bandwidth=16x", "more than the 32 of the memory port")):
+        with pytest.raises(ExploreError, match=says):
+            changed(text, base=base)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_a_shared_bandwidth_is_one():
         ("bandwidth=0", "positive"),
         ("bandwidth=0x", "bandwidth"),
         ("sp_kib=0.3", "no whole number of entries of 128 bytes"),
-        ("memory=ddr", "No memory is called ddr"),
+        ("memory=ddr", "memory cannot be ddr"),
     ],
 )
 def test_refusals(text, says):

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Studies from files and options: which points they have, in which order, and what is refused."""
 
+import dataclasses
+from fractions import Fraction
+
 import pytest
 
 from beatmatch.commands.common import parse_config
+from beatmatch.config import preset
 from beatmatch.explore.errors import ExploreError
+from beatmatch.explore.memories import memory_of
 from beatmatch.explore.study import Study, parse_axis, read_study
 from beatmatch.memory import MemoryTiming
+from beatmatch.memory.presets import dram_preset
 from tests.explore import studies
 
 TEXT = """
@@ -60,6 +66,21 @@ def test_what_cannot_be_built_is_a_point_with_a_reason(tmp_path):
     (good, bad) = studies.study(tmp_path, "acc_rows=64,48").points()
     assert good.machine and not good.reason
     assert bad.machine is None and "acc_rows is 48 in 2 banks" in bad.reason
+
+
+def test_memories_by_name(tmp_path):
+    good, slow, *bad = studies.study(tmp_path, "memory=ddr4-2400,hbm2@100,ddr5,hbm2@fast,hbm2@0").points()
+    assert good.machine.memory == dram_preset("ddr4-2400") and slow.machine.memory == dram_preset("hbm2", 100)
+    words = ("No memory is called ddr5; there are ddr3", "'fast' is no clock in MHz", "clock is 0 MHz")
+    for point, says in zip(bad, words, strict=True):
+        assert point.machine is None and says in point.reason
+
+
+def test_a_table_changes_a_standard():
+    memory = memory_of({"standard": "hbm2@700", "latency": 30, "bandwidth": "0.25x"}, preset("mxu128"))
+    whole = dram_preset("hbm2", 700)
+    assert Fraction(*memory.read_bandwidth) == Fraction(*whole.read_bandwidth) / 4
+    assert memory == dataclasses.replace(whole, read_latency=30, read_bandwidth=memory.read_bandwidth)
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,11 @@ from beatmatch.explore import changes, pools, sweep
 from beatmatch.explore.cache import Cache
 from beatmatch.explore.changes import Machine
 from beatmatch.explore.columns import Row
+from beatmatch.explore.memories import STANDARD, memory_of
 from beatmatch.explore.pareto import OBJECTIVES
 from beatmatch.explore.sensitivity import PARAMETERS
-from beatmatch.explore.study import GRANULARITIES, NETWORK, Study, memory_of, parse_axis, read_study
+from beatmatch.explore.study import GRANULARITIES, NETWORK, Study, parse_axis, read_study
+from beatmatch.memory.presets import STANDARDS
 
 CHANGES = "name=value, where a value may be a multiple of the base's such as 2x or 0.5x"
 
@@ -107,7 +109,8 @@ def _study_options(parser: argparse.ArgumentParser, granularity: str) -> None:
     parser.add_argument("--base", metavar="CONFIG", default="base", help=CONFIG_HELP + " (base)")
     parser.add_argument(
         "--memory", nargs="+", metavar="NAME=VALUE", default=[],
-        help=f"of the base: {', '.join((*changes.MEMORY_COUNTS, *changes.RATES))} (what the preset is measured with)",
+        help=f"of the base: {', '.join((*changes.MEMORY_COUNTS, *changes.RATES))} (what the preset is measured with); "
+        f"before them a DRAM if it is to be one: {', '.join(STANDARDS)}, with the core's clock as in hbm2@700",
     )  # fmt: skip
     parser.add_argument("--dims", nargs="+", metavar="NAME=SIZE", default=[], help="dynamic sizes of ONNX files")
     parser.add_argument(
@@ -133,7 +136,9 @@ def _processors() -> int:
 def _base_of(arguments: argparse.Namespace) -> dict:
     """What the options say about networks, base and granularity: the fields of a `Study`."""
     config = parse_config(arguments.base)
-    memory = memory_of(dict(_pairs(arguments.memory)), config)
+    standard = [text for text in arguments.memory[:1] if "=" not in text]
+    table = dict(_pairs(arguments.memory[len(standard) :])) | ({STANDARD: standard[0]} if standard else {})
+    memory = memory_of(table, config)
     dims = {}
     for name, size in _pairs(arguments.dims):
         if not size.isdigit():

@@ -7,13 +7,13 @@ A change is a name and a value. Names are the fields of `Config`, and
 - ``sp_kib``, ``acc_kib``: sizes in KiB, whatever the width of a word; set after the array,
 - ``latency``, ``write_latency``, ``max_reads``, ``max_writes``: of the memory,
 - ``bandwidth``, ``read_bandwidth``, ``write_bandwidth``: bytes per cycle; ``port`` is one beat in every cycle,
-- ``memory``: the name of a memory that a study file describes.
+- ``memory``: the name of a memory, a DRAM standard or one that a study file describes.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
@@ -68,8 +68,17 @@ def label(chosen: Iterable[Change]) -> str:
     return " ".join(f"{name}={shown(value)}" for name, value in chosen) or "base"
 
 
-def apply(base: Machine, changes: Iterable[Change], memories: Mapping[str, MemoryTiming] | None = None) -> Machine:
+def apply(
+    base: Machine, changes: Iterable[Change], memory_named: Callable[[str], MemoryTiming] | None = None
+) -> Machine:
     """The base with changes; factors are of the base, whatever the order.
+
+    Parameters
+    ----------
+    base : Machine
+    changes : iterable of Change
+    memory_named : callable, optional
+        From the value of ``memory`` to a memory; what else changes of the memory is of that one then.
 
     Raises
     ------
@@ -79,7 +88,10 @@ def apply(base: Machine, changes: Iterable[Change], memories: Mapping[str, Memor
     wanted = dict(changes)
     memory = base.memory
     if "memory" in wanted:
-        memory = _named(wanted.pop("memory"), memories or {})
+        name = wanted.pop("memory")
+        if memory_named is None or not isinstance(name, str):
+            raise ExploreError(f"memory cannot be {shown(name)}; give a memory's name.")
+        memory = memory_named(name)
     try:
         config = _configure(base.config, wanted)
         return Machine(config, _remember(base, config, memory, wanted))
@@ -142,31 +154,23 @@ def memory_fields(
         both = name == "bandwidth" and not before["shared"]
         one = "write_bandwidth" if name == "write_bandwidth" else "read_bandwidth"
         for field in ("read_bandwidth", "write_bandwidth") if both else (one,):
-            found[field] = _rate(name, wanted[name], before[field], base, config)
+            found[field] = _rate(name, wanted[name], before[field], base, config, 1 + before["shared"])
     return found
 
 
-def _named(value: Value, memories: Mapping[str, MemoryTiming]) -> MemoryTiming:
-    if not isinstance(value, str) or value not in memories:
-        known = ", ".join(sorted(memories)) or "none: a study file describes them in [memories.NAME]"
-        raise ExploreError(f"No memory is called {shown(value)}; there are {known}.")
-    return memories[value]
-
-
 def _rate(
-    name: str, value: Value, before: tuple[int, int] | None, base: Config, config: Config
+    name: str, value: Value, before: tuple[int, int] | None, base: Config, config: Config, ways: int
 ) -> tuple[int, int] | None:
-    """A bandwidth; more than the port takes is refused, because it would change nothing."""
+    """A bandwidth; more than the port takes, in one way or both, is refused, because it would change nothing."""
     if value == PORT:
         return None
-    if before is None and isinstance(value, Factor) and value.of == 1:
-        return None
-    was = Fraction(base.mem_bytes) if before is None else Fraction(*before)
-    rate = _scaled(name, value, was)
-    if rate > config.mem_bytes:
+    if isinstance(value, Factor) and value.of == 1:
+        return before
+    rate = _scaled(name, value, Fraction(base.mem_bytes) if before is None else Fraction(*before))
+    if rate > ways * config.mem_bytes:
         raise ExploreError(
-            f"{name} = {shown(value)} is {values.plain(rate)} bytes per cycle, more than the {config.mem_bytes} of the "
-            f"memory port: widen mem_bits with it, or start from a slower memory."
+            f"{name} = {shown(value)} is {values.plain(rate)} bytes per cycle, more than the "
+            f"{ways * config.mem_bytes} of the memory port: widen mem_bits with it, or start from a slower memory."
         )
     return rate.numerator, rate.denominator
 

@@ -22,7 +22,7 @@ COLUMNS: dict[str, str] = {
     "memory": TEXT,  # digest
     "read_latency": INTEGER,
     "write_latency": INTEGER,
-    "read_bandwidth": REAL,  # bytes per cycle, at most the port's
+    "read_bandwidth": REAL,  # of the memory, in bytes per cycle
     "write_bandwidth": REAL,
     "shared": INTEGER,  # 1: reads and writes together have the read bandwidth
     "layer": INTEGER,  # place in the network's graph, or in the network's result
@@ -72,8 +72,8 @@ def machine_columns(machine: Machine) -> Row:
 
 
 def rate(bandwidth: tuple[int, int] | None, config: Config) -> float:
-    """Bytes per cycle that a bandwidth lets through the port."""
-    return float(config.mem_bytes if bandwidth is None else min(Fraction(*bandwidth), config.mem_bytes))
+    """Bytes per cycle of a memory; the port's if it has no limit of its own."""
+    return float(config.mem_bytes if bandwidth is None else Fraction(*bandwidth))
 
 
 def rows(network: str, point: Point, granularity: str, found: Mapping[int, tuple[Mapping, dict]]) -> Iterator[Row]:

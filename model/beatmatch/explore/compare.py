@@ -125,4 +125,7 @@ def _cost(base: Total, side: Total) -> str:
     if side.area is None:
         return "no area"
     ratio = side.area.proxy / base.area.proxy
-    return "same area" if ratio == 1 else f"{abs(ratio - 1):.1%} {'more' if ratio > 1 else 'less'} area by the proxy"
+    if ratio == 1:
+        return "same area"
+    share = "under 0.1%" if abs(ratio - 1) < 0.0005 else f"{abs(ratio - 1):.1%}"
+    return f"{share} {'more' if ratio > 1 else 'less'} area by the proxy"

@@ -53,7 +53,7 @@ def spots(rows: Iterable[Row]) -> list[Spot]:
     """The layers with multiply-accumulates and traffic, in the table's order.
 
     The memory's part of the roof takes the layer's own mix of reads and writes. Both directions of the port run at the
-    same time, so the slower one counts, unless they share one bandwidth.
+    same time, so the slower one counts; a memory whose bandwidth they share has to carry both.
     """
     found = []
     for row in rows:
@@ -61,9 +61,7 @@ def spots(rows: Iterable[Row]) -> list[Spot]:
         if not row["macs"] or not row["cycles"] or not moved:
             continue
         peak = row["rows"] * row["cols"]
-        ports = 1 + row["weight_port"]  # how the reads are shared out is not in the table: this is the most
-        ways = row["read_bytes"] / (ports * row["read_bandwidth"]), row["written_bytes"] / row["write_bandwidth"]
-        memory = row["macs"] / (sum(ways) if row["shared"] else max(ways))
+        memory = row["macs"] / _port_cycles(row)
         found.append(
             Spot(
                 row["network"], row["point"], row["name"], row["op"], row["shape"], row["macs"], row["cycles"], moved,
@@ -72,3 +70,15 @@ def spots(rows: Iterable[Row]) -> list[Spot]:
             )
         )  # fmt: skip
     return found
+
+
+def _port_cycles(row: Row) -> float:
+    """The least cycles in which port and memory move what the layer moved.
+
+    A port of the weights may take half of the reads; how many it took is not in the table.
+    """
+    port = row["mem_bits"] / 8
+    reads = row["read_bytes"] / (1 + row["weight_port"])
+    ways = reads / min(port, row["read_bandwidth"]), row["written_bytes"] / min(port, row["write_bandwidth"])
+    bus = (reads + row["written_bytes"]) / row["read_bandwidth"] if row["shared"] else 0.0
+    return max(*ways, bus)

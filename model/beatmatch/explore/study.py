@@ -9,14 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from beatmatch.compiler.builder import default_timing
-from beatmatch.config import Config, ConfigError
+from beatmatch.config import ConfigError
 from beatmatch.explore import changes, values
 from beatmatch.explore.changes import Change, Machine
 from beatmatch.explore.errors import ExploreError
+from beatmatch.explore.memories import memory_of, named
 from beatmatch.explore.values import Value
 from beatmatch.memory import MemoryTiming
-from beatmatch.memory.timing import MemoryTimingError
 
 LAYERS, NETWORK = "layers", "network"
 GRANULARITIES = (LAYERS, NETWORK)
@@ -66,7 +65,7 @@ class Study:
     dims : mapping of str to int
         Sizes of dynamic dimensions of the networks' files.
     memories : mapping of str to MemoryTiming
-        Memories that the axis ``memory`` names.
+        Memories that the axis ``memory`` names, besides DRAM standards.
     """
 
     networks: tuple[str, ...]
@@ -103,7 +102,7 @@ class Study:
 def point(base: Machine, chosen: Sequence[Change], memories: Mapping[str, MemoryTiming] | None = None) -> Point:
     """The base with these changes, or why that cannot be built."""
     try:
-        return Point(changes.label(chosen), changes.apply(base, chosen, memories))
+        return Point(changes.label(chosen), changes.apply(base, chosen, lambda name: named(name, memories or {})))
     except ExploreError as error:
         return Point(changes.label(chosen), None, str(error))
 
@@ -122,21 +121,6 @@ def axis(name: str, given: Iterable[object]) -> Axis:
     if not found or len(set(found)) < len(found):
         raise ExploreError(f"{name} has {'a value twice' if found else 'no value'} in the sweep.")
     return name, found
-
-
-def memory_of(table: Mapping[str, object], config: Config) -> MemoryTiming:
-    """A memory from a table: names of changes (``latency``, ``bandwidth``, ...) and fields of `MemoryTiming`.
-
-    What is left out is as in the memory that the configuration is usually measured with.
-    """
-    named = {name: value for name, value in table.items() if name in (*changes.MEMORY_COUNTS, *changes.RATES)}
-    fields = {name: value for name, value in table.items() if name not in named}
-    before = {**default_timing(config).to_dict(), **fields}
-    wanted = {name: values.parse(name, value) for name, value in named.items()}
-    try:
-        return MemoryTiming.from_dict({**before, **changes.memory_fields(before, wanted, config, config)})
-    except (MemoryTimingError, TypeError) as error:
-        raise ExploreError(f"The memory makes no sense: {error}") from None
 
 
 def read_study(path: str | Path, config_of) -> Study:

@@ -74,7 +74,7 @@ def parse(name: str, given: object) -> Value:
         return Factor(factor)
     if re.fullmatch(_NUMBER, text):
         return _limited(name, text, _fraction(name, text))
-    if re.fullmatch(r"[A-Za-z_][\w.-]*", text):
+    if re.fullmatch(r"[A-Za-z_][\w.@-]*", text):
         return text
     raise ExploreError(f"{name} cannot be {text!r}; give a number, a factor such as 2x, or a shape such as 64x64.")
 
