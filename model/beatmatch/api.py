@@ -215,8 +215,9 @@ def conv2d(
 ) -> Run:
     """A convolution on the machine; the result's value is named ``out``, [N, OH, OW, F].
 
-    Images that do not fit on the chip are cut into strips of output rows, one program each: cycles are then the sum,
-    and accounting and events are those of the last strip. Parameters are those of `compiler.compile_conv2d`.
+    Images that do not fit on the chip are cut into strips of output rows, one program each: cycles, and the counters
+    of a DRAM, are then sums, and accounting and events those of the last strip. Parameters are those of
+    `compiler.compile_conv2d`.
     """
     x, w = np.asarray(x), np.asarray(w)
     options = {"out": out, "requant": requant, "bias": bias, "dilation": dilation, "pad_value": pad_value}
@@ -248,6 +249,7 @@ def _strips(x, w, config, stride, pads, middle, height, tier, timing, progress, 
     upper, lower = runs
     lower.values = {"out": np.concatenate([upper.values["out"], lower.values["out"]], axis=1)}
     lower.overflow |= upper.overflow
+    lower.dram = tuple(below and above + below for above, below in zip(upper.dram, lower.dram, strict=True))
     if upper.standing and not upper.standing.exact:
         lower.standing = upper.standing
     if lower.cycles is not None:

@@ -8,6 +8,7 @@ another order: the counts of their instructions are as large as those of real ne
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from typing import Any
 
@@ -16,7 +17,8 @@ import numpy as np
 from beatmatch.compiler import CompileError, compile_conv2d, compile_gemm
 from beatmatch.config import Config
 from beatmatch.isa.encode import EncodingError
-from beatmatch.memory import MemoryTiming
+from beatmatch.memory import MemoryTiming, dram_preset
+from beatmatch.memory.presets import STANDARDS
 from beatmatch.program import Program
 from tb.lockstep import model_side
 from tb.lockstep.model_side import ModelSide
@@ -66,10 +68,10 @@ def generate(seed: int, config: Config, name: str = "compiled") -> Program:
 
 
 def _timing(rng: random.Random, config: Config) -> MemoryTiming:
-    """A memory that is not so slow that a long program only waits for it."""
+    """A memory that is not so slow that a long program only waits for it; one in five is a DRAM by its name."""
     beat = config.mem_bytes
     hesitant = rng.random() < 0.5
-    return MemoryTiming(
+    timing = MemoryTiming(
         read_latency=rng.choice((1, 5, 20, 50, 80, 100)),
         write_latency=rng.choice((1, 10, 40)),
         read_bandwidth=None if rng.random() < 0.6 else (rng.randint(beat // 2, beat), 1),
@@ -79,6 +81,14 @@ def _timing(rng: random.Random, config: Config) -> MemoryTiming:
         max_reads=rng.choice((8, 16, 256)),
         max_writes=rng.choice((4, 16, 256)),
     )
+    own = random.Random(timing.seed)
+    mhz = own.randint(200, 2000)
+    named = [dram_preset(name, mhz) for name in STANDARDS]
+    named = [dram for dram in named if 2 * dram.read_bandwidth[0] >= beat * dram.read_bandwidth[1]]
+    if not named or own.random() >= 0.2:
+        return timing
+    kept = {name: getattr(timing, name) for name in ("stalls", "seed", "max_reads", "max_writes")}
+    return dataclasses.replace(own.choice(named), **kept)
 
 
 def _ragged(rng: random.Random, unit: int, most: int) -> int:

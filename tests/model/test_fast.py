@@ -15,7 +15,7 @@ from beatmatch.fast import FastError, FastMachine, compiled, frontend, run_fast
 from beatmatch.fast.compare import compare, differences
 from beatmatch.isa.asm import assemble
 from beatmatch.machine import run_stepped
-from beatmatch.memory import Dram, MemoryTiming
+from beatmatch.memory import Dram, MemoryTiming, dram_preset
 from beatmatch.program import HostEvent
 from tb.lockstep import random_dram
 from tests.model import test_micro_programs as micro_programs
@@ -276,6 +276,15 @@ def test_convolution_in_strips():
     fast, functional = (api.conv2d(x, w, TINY, tier=tier) for tier in ("fast", "functional"))
     np.testing.assert_array_equal(fast.values["out"], functional.values["out"])
     assert fast.cycles > 38 * 38 * 9 * 2
+
+
+def test_counters_of_strips_are_summed():
+    """Strips of one row each take what they take alone."""
+    x, w = np.ones((1, 2, 240, 8), np.int8), np.ones((1, 1, 8, 4), np.int8)
+    timing = dram_preset("ddr4-2400")
+    whole = api.conv2d(x, w, TINY, tier="fast", timing=timing)
+    rows = [api.conv2d(x[:, index : index + 1], w, TINY, tier="fast", timing=timing) for index in range(2)]
+    assert whole.cycles == sum(row.cycles for row in rows) and whole.dram == (rows[0].dram[0] + rows[1].dram[0],)
 
 
 def test_values_may_be_left_out():

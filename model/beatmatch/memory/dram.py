@@ -161,6 +161,10 @@ class DramCounters:
     turnarounds: int
     refresh_cycles: int
 
+    def __add__(self, other: DramCounters) -> DramCounters:
+        """Those of two runs, one after the other."""
+        return DramCounters(*map(sum, zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)))
+
     @property
     def parts(self) -> int:
         """Parts of bursts that it served."""
