@@ -126,7 +126,7 @@ def _zigzag(workload: Workload, limits: Limits, folder: Path) -> tuple[dict, Use
         "sram_bytes": config.sp_words * config.lanes + config.acc_rows * config.cols * 4,
         "port_bits": config.mem_bits, "layers": layers, "out": str(out),
     }))  # fmt: skip
-    used = run(ZIGZAG.title, [python, ZIGZAG_DRIVER, job], limits, folder)
+    used = run(ZIGZAG.title, [python, "-I", ZIGZAG_DRIVER, job], limits, folder)
     rows = json.loads(out.read_text())
     macs = sum(row["macs"] for row in rows)
     if macs != _macs(layers):

@@ -70,7 +70,7 @@ def simulate(jobs: list[Job], limits: Limits) -> tuple[list[list[Line]], Used]:
             described.append({**vars(job), "topology": table, "out": out})
         path = Path(folder) / "jobs.json"
         path.write_text(json.dumps(described))
-        used = run(SCALE_SIM.title, [python, DRIVER, path], limits, Path(folder))
+        used = run(SCALE_SIM.title, [python, "-I", DRIVER, path], limits, Path(folder))
         return [_lines(json.loads(Path(item["out"]).read_text())) for item in described], used
 
 

@@ -13,6 +13,8 @@ from beatmatch.networks.result import LayerResult, NetworkResult
 
 LEAST_SHARE = 0.05
 """A part of the cycles that is smaller is not worth a word."""
+MORE_ROWS = 1.1
+"""How many times SCALE-Sim's rows have to enter the array here, to be worth a sentence."""
 WORDS = {
     "rows": "rows entering the array",
     "weight_stall": "waiting for weights from memory",
@@ -80,7 +82,7 @@ def _row(layer: LayerResult, product: Product | None, config: Config) -> Compari
         return Comparison(layer.name, layer.op, None, layer.cycles, None, why)
     found = report(product.rows, product.columns, product.length, config.rows, config.cols)
     theirs = found.cycles * product.count
-    why = f"{_theirs(found, product)} {_ours(layer)}"
+    why = f"{_theirs(found, product)} {_ours(layer)}{_tiles(layer, found.streaming * product.count)}"
     return Comparison(layer.name, layer.op, theirs, layer.cycles, layer.cycles / theirs, why)
 
 
@@ -102,3 +104,11 @@ def _ours(layer: LayerResult) -> str:
     large = sorted((name for name in counts if counts[name] >= LEAST_SHARE * found.cycles > 0), key=counts.get)
     parts = [f"{counts[name] / found.cycles:.0%} {WORDS[name]}" for name in reversed(large)]
     return f"Here: {', '.join(parts)}." if parts else "Here: it runs inside its neighbours' time."
+
+
+def _tiles(layer: LayerResult, streaming: int) -> str:
+    """Where tiles are filled worse than SCALE-Sim fills them: it lays filter positions and channels in one length."""
+    active = layer.accounting.active if layer.accounting else 0
+    if active <= MORE_ROWS * streaming:
+        return ""
+    return f" {active:,} rows enter for SCALE-Sim's {streaming:,}: tiles use {layer.fill_rows:.0%} of the array's rows."
