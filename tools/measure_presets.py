@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from beatmatch.compiler import compile_gemm  # noqa: E402
-from beatmatch.config import DEFAULT_LATENCY, PRESETS  # noqa: E402
+from beatmatch.config import DEFAULT_BANDWIDTH, DEFAULT_LATENCY, DEFAULT_WEIGHT_MEMORY, PRESETS, Config  # noqa: E402
 from beatmatch.machine import run_stepped  # noqa: E402
 from tb import toolchain  # noqa: E402
 
@@ -37,9 +37,9 @@ START, END = (
     "<!-- presets: end -->",
 )
 
-GEMM = {"tiny": 64, "small": 128, "base": 256, "large": 512, "mxu128": 1024}
+GEMM = {"tiny": 64, "small": 128, "base": 256, "large": 512, "mxu128": 1024, "tpu_v1": 1024}
 """Edge of the square matrix product that each preset is measured with."""
-PROGRAMS = {"tiny": 100, "small": 100, "base": 40, "large": 10, "mxu128": 0}
+PROGRAMS = {"tiny": 100, "small": 100, "base": 40, "large": 10, "mxu128": 0, "tpu_v1": 0}
 """Random programs in lockstep on each preset; on random configurations there are far more."""
 RANDOM = {"verilator": (300, 6), "icarus": (300, 30)}
 """Random programs and configurations of the two campaigns."""
@@ -146,7 +146,7 @@ def table(record: dict) -> str:
         found = record["presets"].get(name, {})
         lines.append(
             f"| `{name}` | {config.rows} x {config.cols} | {_bytes(config.sp_words * config.lanes)} | "
-            f"{config.mem_bits} bit, {DEFAULT_LATENCY[name]} cycles | {_gemm(found.get('gemm'))} | "
+            f"{_ports(config)} | {_gemm(found.get('gemm'))} | "
             f"{_cells(found.get('cells'))} | {_status(found.get('lockstep'))} |"
         )
     lines += [""]
@@ -157,6 +157,18 @@ def table(record: dict) -> str:
             f"{found['digests']:,} state digests compared, **{found['mismatches']} mismatches**."
         )
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _ports(config: Config) -> str:
+    """Width of the memory port, latency and rate of the memory; likewise of the weight port, if there is one."""
+    ports = [f"{config.mem_bits} bit, {_memory(DEFAULT_LATENCY[config.name], DEFAULT_BANDWIDTH.get(config.name))}"]
+    if config.weight_port:
+        ports.append(f"weights: {config.mem_bits} bit, {_memory(*DEFAULT_WEIGHT_MEMORY[config.name])}")
+    return "; ".join(ports)
+
+
+def _memory(latency: int, bandwidth: tuple[int, int] | None) -> str:
+    return f"{latency} cycles" + (f", {bandwidth[0] / bandwidth[1]:.4g} B/cycle" if bandwidth else "")
 
 
 def _bytes(size: int) -> str:

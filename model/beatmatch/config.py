@@ -193,11 +193,16 @@ PRESETS: dict[str, Config] = {
         Config(16, 16, 8192, 4, 1024, 2, 8, 8, 128, 16, 64, "base"),
         Config(32, 32, 16384, 4, 2048, 2, 8, 8, 256, 16, 64, "large"),
         Config(128, 128, 65536, 8, 4096, 2, 8, 16, 1024, 32, 64, "mxu128"),
+        Config(256, 256, 98304, 6, 4096, 2, 4, 16, 1024, 32, 64, "tpu_v1", weight_port=1),
     )
 }
 
-DEFAULT_LATENCY: dict[str, int] = {"tiny": 20, "small": 50, "base": 50, "large": 80, "mxu128": 100}
+DEFAULT_LATENCY: dict[str, int] = {"tiny": 20, "small": 50, "base": 50, "large": 80, "mxu128": 100, "tpu_v1": 500}
 """Read latency in cycles of the memory that each preset is usually measured with."""
+DEFAULT_BANDWIDTH: dict[str, tuple[int, int]] = {"tpu_v1": (20, 1)}
+"""Bytes per cycle, as a fraction, of such memories as are slower than the port; reads and writes have as much each."""
+DEFAULT_WEIGHT_MEMORY: dict[str, tuple[int, tuple[int, int]]] = {"tpu_v1": (100, (340, 7))}
+"""Read latency in cycles, and bytes per cycle as a fraction, behind the weight port (docs/tpu_v1.md)."""
 
 
 def preset(name: str) -> Config:

@@ -8,6 +8,7 @@ handshake in `t` has its B in `t + WRITE_LATENCY`.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ from beatmatch.config import Config, preset
 from beatmatch.isa import Instruction, Opcode, make
 
 TINY = preset("tiny")  # 4x4, words of 4 bytes, beats of 4 bytes, 4 outstanding
+SPLIT = dataclasses.replace(TINY, weight_port=1, name="split")
 SMALL = preset("small")  # 8x8, words of 8 bytes, beats of 8 bytes, 8 outstanding
 NARROW = Config(4, 16, 192, 3, 48, 3, 3, 3, 32, 3, 8, "narrow")  # words of 16 bytes, beats of 4 bytes
 WIDE = Config(16, 4, 128, 1, 64, 1, 2, 2, 512, 2, 4, "wide")  # words of 16 bytes, beats of 64 bytes
@@ -35,6 +37,8 @@ class Micro:
         The core that runs it.
     latency : int
         Cycles from an AR handshake to its first beat.
+    weight_latency : int
+        The same behind the weight port, for a configuration that has one.
     instructions : list of Instruction or int
         The program; an int is a raw 256-bit word (for illegal ones).
     bases : dict of int to (int, int)
@@ -57,6 +61,7 @@ class Micro:
     program_address: int = PROGRAM_ADDRESS
     cycle_limit: int = 0
     write_latency: int = WRITE_LATENCY
+    weight_latency: int = 7
     failing: tuple[int, int] | None = None
     name: str = ""
     busy: int = 0

@@ -10,6 +10,7 @@ from tests.model.micro_terms import (
     AR_AFTER_ISSUE,
     LOAD,
     NARROW,
+    SPLIT,
     TINY,
     WEIGHTS,
     WIDE,
@@ -295,4 +296,44 @@ def weights_beaten_by_matmul(latency: int) -> Micro:
     m.streams("matmul.shift", shift, 4, row=[0, 1, 2, 3], tile=0)
     m.streams("matmul.shift", second_shift, 4, row=[0, 1, 2, 3], tile=1)
     m.ends(second_row + EDGE + commit(c) + 1, "matmul.retire", 2)
+    return m
+
+
+@micro(busy={20: 131, 50: 191})
+def weights_beside_load(latency: int) -> Micro:
+    """A port of their own: a tile from a faster memory comes before load's sixty-four beats do."""
+    c = SPLIT
+    m = Micro(c, latency, [load(256), weights(c)])
+    m.starts()
+    m.reads(LOAD, 0, beats=64)
+    ar = head(c, latency, 1) + AR_AFTER_ISSUE
+    m.sees("weight_port.ar", ar, len=3)
+    # four beats from ar + 7 on; each completes a row, which is in the output register and written the cycle after
+    m.streams("weights.fifo_write", ar + m.weight_latency + 1, 4, row=[0, 1, 2, 3], tile=0)
+    tile = ar + m.weight_latency + 4 + 1
+    m.sees("weights.retire", tile, seq=1)
+    m.streams("matmul.shift", tile, 4, row=[0, 1, 2, 3], tile=0)
+    beat = max(head(c, latency, 0) + AR_AFTER_ISSUE + latency, fetch_end(c, latency, 3))
+    m.ends(beat + 63 + 1 + 1, "load.retire", 0)  # the last beat; +1 written; +1 retire
+    return m
+
+
+@micro(busy={20: 112, 50: 202})
+def weights_signal_load(latency: int) -> Micro:
+    """Two tiles, one after the other on their port; load waits for the first, while the second comes."""
+    c = SPLIT
+    tiles = weights(c, outer=2, each=1, **signal(0))
+    m = Micro(c, latency, [tiles, load(64, **wait(0))], weight_latency=latency)
+    m.starts()
+    ar = head(c, latency, 0) + AR_AFTER_ISSUE
+    # the next iteration's wait is presented once the row register is seen to be empty: two cycles behind the first row
+    m.streams("weight_port.ar", ar, 2, 2, len=3)
+    # the second tile's beats come right behind the first one's
+    m.streams("weights.fifo_write", ar + latency + 1, 8, row=[0, 1, 2, 3] * 2, tile=[0] * 4 + [1] * 4)
+    retire = ar + latency + 4 + 1
+    m.streams("weights.retire", retire, 2, 4, seq=0)
+    issue = max(head(c, latency, 1), retire + 1)
+    m.sees("load.issue", issue, seq=1)
+    m.sees("port.ar", issue + AR_AFTER_ISSUE, id=LOAD, len=15)
+    m.ends(issue + AR_AFTER_ISSUE + latency + 15 + 1 + 1, "load.retire", 1)
     return m

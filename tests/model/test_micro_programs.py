@@ -32,6 +32,7 @@ def as_program(micro: Micro) -> Program:
         bases=tuple(Base(*micro.bases.get(i, (0, 0))) for i in range(16)),
         address=micro.program_address,
         timing=MemoryTiming(read_latency=micro.latency, write_latency=micro.write_latency, errors=errors),
+        weight_timing=MemoryTiming(read_latency=micro.weight_latency) if micro.config.weight_port else None,
         cycle_limit=micro.cycle_limit,
         origin=micro.name,
     )
@@ -129,12 +130,14 @@ def test_derived_cycles_grow_with_latency(build, busy):
 
 
 def read_beats(micro: Micro) -> int:
-    """Beats that the program and its transfers read, whatever the timing."""
+    """Beats that the program and its transfers read on the memory port, whatever the timing."""
     config = micro.config
     beats = -(-32 * (1 + len(micro.instructions)) // config.mem_bytes)
     for item in micro.instructions:
         if item.opcode is Opcode.LOAD:
             beats += item.outer * item.rows * -(-item.row_bytes // config.mem_bytes)
+        elif config.weight_port:
+            continue
         elif item.opcode is Opcode.WEIGHTS_MEM and item.packed:
             beats += item.outer * item.inner * (config.rows * config.cols // config.mem_bytes)
         elif item.opcode is Opcode.WEIGHTS_MEM:

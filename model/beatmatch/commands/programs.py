@@ -99,7 +99,8 @@ def _config(arguments: argparse.Namespace) -> int:
         for name, c in PRESETS.items():
             table.add_row(
                 name, f"{c.rows}x{c.cols}", f"{c.sp_words} x {c.sp_banks}", f"{c.acc_rows} x {c.acc_banks}",
-                str(c.fifo_tiles), str(c.queue_depth), f"{c.mem_bits} bit", str(c.outstanding),
+                str(c.fifo_tiles), str(c.queue_depth),
+                f"{c.mem_bits} bit" + " and weights" * c.weight_port, str(c.outstanding),
                 str(DEFAULT_LATENCY[name]),
             )  # fmt: skip
         console().print(table)

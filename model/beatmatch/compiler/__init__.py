@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compilers from tensors and networks to programs."""
 
-from beatmatch.compiler.builder import Builder, CompileError, default_timing
+from beatmatch.compiler.builder import Builder, CompileError, default_timing, default_weight_timing
 from beatmatch.compiler.conv import compile_conv2d
 from beatmatch.compiler.gemm import compile_gemm
 from beatmatch.compiler.network import compile_digits, compile_network
@@ -16,4 +16,5 @@ __all__ = [
     "compile_gemm",
     "compile_network",
     "default_timing",
+    "default_weight_timing",
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from beatmatch.config import DEFAULT_LATENCY, Config
+from beatmatch.config import DEFAULT_BANDWIDTH, DEFAULT_LATENCY, DEFAULT_WEIGHT_MEMORY, Config
 from beatmatch.isa.encode import Instruction, make
 from beatmatch.isa.fields import BASE_REGISTERS, INSTRUCTION_BYTES, SEMAPHORES, Opcode
 from beatmatch.memory import PAGE, MemoryTiming
@@ -24,7 +24,17 @@ class CompileError(ValueError):
 
 def default_timing(config: Config) -> MemoryTiming:
     """The memory that a preset is usually measured with."""
-    return MemoryTiming(read_latency=DEFAULT_LATENCY.get(config.name, 50))
+    bandwidth = DEFAULT_BANDWIDTH.get(config.name)
+    latency = DEFAULT_LATENCY.get(config.name, 50)
+    return MemoryTiming(read_latency=latency, read_bandwidth=bandwidth, write_bandwidth=bandwidth)
+
+
+def default_weight_timing(config: Config) -> MemoryTiming | None:
+    """The memory for weights of a preset that has one; None: like the memory."""
+    if not config.weight_port or config.name not in DEFAULT_WEIGHT_MEMORY:
+        return None
+    latency, bandwidth = DEFAULT_WEIGHT_MEMORY[config.name]
+    return MemoryTiming(read_latency=latency, read_bandwidth=bandwidth)
 
 
 def round_up(value: int, unit: int) -> int:
@@ -66,7 +76,7 @@ class Builder:
     ----------
     config : Config
     timing : MemoryTiming or None
-        None takes the preset's.
+        None takes the preset's. The memory behind a weight port is the preset's in any case.
     origin : str
     """
 
@@ -210,6 +220,7 @@ class Builder:
             address=address,
             segments=tuple(self._segments),
             timing=self.timing,
+            weight_timing=default_weight_timing(self.config),
             cycle_limit=cycle_limit,
             results=self.results,
             names=self._names,

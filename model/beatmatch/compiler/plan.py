@@ -227,7 +227,12 @@ def _gap(live: list[tuple[int, int, str]], size: int) -> int:
 
 
 def _resident(layers: list[Layer], tensors: dict[str, Tensor], config: Config, low: int, high: int) -> dict[str, int]:
-    """Weights that stay in the scratchpad, from the top of the free room downwards; small layers first."""
+    """Weights that stay in the scratchpad, from the top of the free room downwards; small layers first.
+
+    None with a weight port: they come through it, and the memory port is left to the rest.
+    """
+    if config.weight_port:
+        return {}
     need = {}
     for layer in layers:
         if isinstance(layer, Conv | Dense):

@@ -190,12 +190,12 @@ def _time(sizes: Sizes, t: Tiling, places: Places) -> float:
     a_pieces = 1 if t.resident else steps * n_blocks
     read_a = a_pieces * beats(sizes.m, a_bytes, a_bytes * (t.mb if t.kc >= sizes.k_tiles else 1))
     fetch = instructions * 32 / beat
-    read = read_a + read_b + fetch
+    read = read_a + fetch + (0 if config.weight_port else read_b)
     out_bytes = min(width, sizes.n) * sizes.item
     write = n_blocks * beats(sizes.m, out_bytes, out_bytes * (t.mb if n_blocks == 1 else 1))
     per_block = ITERATION_OVERHEAD * (t.nb if sizes.channels else 1) + 20
     vector = sizes.m * sizes.n_tiles * sizes.item + blocks * per_block
-    bound = [compute + 8 * blocks, read, write, vector]
+    bound = [compute + 8 * blocks, read, write, vector] + [read_b] * config.weight_port
     if t.out_slots == 1 and blocks > 1:
         bound += [vector + write]
     head = read_a / (m_blocks * a_pieces) + read_b / (blocks * steps)
@@ -211,9 +211,10 @@ def _time(sizes: Sizes, t: Tiling, places: Places) -> float:
 def choose(sizes: Sizes) -> tuple[Tiling, Places]:
     """The cut with the least estimated time that fits.
 
-    Weights pass through the scratchpad if there is room, because then they are dense and row-major in memory.
+    Weights pass through the scratchpad if there is room, because then they are dense and row-major in memory; but not
+    if they have a port of their own, which only leads to the weight FIFO.
     """
-    for weights_sp in (True, False):
+    for weights_sp in (False,) if sizes.config.weight_port else (True, False):
         best: tuple[float, Tiling, Places] | None = None
         for tiling in _candidates(sizes, weights_sp):
             if not _legal(sizes, tiling):

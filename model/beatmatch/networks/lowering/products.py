@@ -135,7 +135,8 @@ class _Emission:
         rows = max(band.rows for band in cut)
         staged = slot_words(self.pieces, self.window, rows)
         steps = max(self._inner(part) for run in runs_ for part in run.parts) * config.rows
-        again = len(cut) * self.count > 1 and steps <= WEIGHT_STEP
+        # weights with a port of their own come through it every time
+        again = len(cut) * self.count > 1 and steps <= WEIGHT_STEP and not config.weight_port
         tiles = sum(run.count * self._inner(part) for run in runs_ for part in run.parts)
         weights = tiles * config.rows * config.cols // config.lanes if again else 0
         positions, count = max(band.positions for band in cut), max(run.count for run in runs_)
