@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable, Sequence
 
 from beatmatch.api import MachineError
-from beatmatch.commands import explore, kernels, programs
+from beatmatch.commands import explore, kernels, network, programs
 from beatmatch.commands.common import USAGE, CommandError
 
 EXAMPLES = """examples:
   beatmatch config list
   beatmatch gemm 256 256 256 --config base
   beatmatch conv 32 8 8 16 16 --pad 1 --config small
+  beatmatch network resnet50 --config mxu128
   beatmatch run program.bmasm --tier functional
   beatmatch lockstep --random 100 --seed 7
 """
@@ -46,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     commands = result.add_subparsers(dest="command", metavar="COMMAND", required=True)
     programs.add_parsers(commands, _make)
     kernels.add_parsers(commands, _make)
+    network.add_parsers(commands, _make)
     explore.add_parsers(commands, _make)
     return result
 

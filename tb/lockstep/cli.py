@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    result.add_argument("program", nargs="?", type=Path, help="a program file")
+    result.add_argument("program", nargs="*", type=Path, help="program files")
     result.add_argument("--random", type=int, metavar="N", help="run N random programs")
     result.add_argument(
         "--seed", type=int, default=int(os.environ.get("COCOTB_RANDOM_SEED") or 1), help="base seed (1)"
@@ -97,17 +97,20 @@ def _make_room(path: Path) -> None:
 
 
 def _batches(arguments: argparse.Namespace) -> list[Batch]:
-    if (arguments.program is None) == (arguments.random is None):
-        raise ValueError("Give either a program file or --random N.")
+    if bool(arguments.program) == (arguments.random is not None):
+        raise ValueError("Give either program files or --random N.")
     for name in ("random", "configs", "jobs"):
         value = getattr(arguments, name)
         if value is not None and value < 1:
             raise ValueError(f"--{name} is {value}; it must be 1 or more.")
     config: Config | None = parse_config(arguments.config) if arguments.config else None
-    if arguments.program is not None:
-        program = Program.load(arguments.program)
-        source = {"file": str(arguments.program.resolve())}
-        return [Batch(config or program.config, [Item(0, source)])]
+    if arguments.program:
+        batches: dict[str, Batch] = {}
+        for index, path in enumerate(arguments.program):
+            own = config or Program.load(path).config
+            batch = batches.setdefault(own.digest(), Batch(own, []))
+            batch.items.append(Item(index, {"file": str(path.resolve())}))
+        return list(batches.values())
     count = CONFIGS[arguments.sim] if arguments.configs is None else arguments.configs
     return campaign.random_batches(arguments.random, count, arguments.seed, config)
 

@@ -74,9 +74,7 @@ class Chain:
         dilations = tuple(int(rng.integers(1, 3)) for _ in range(2)) if dilate else (1, 1)
         pads = tuple(int(rng.integers(0, k)) for k in kernel * 2)
         reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
-        sizes = [
-            (size + pads[i] + pads[i + 2] - reach[i]) // strides[i] + 1 for i, size in enumerate((high, wide))
-        ]
+        sizes = [(size + pads[i] + pads[i + 2] - reach[i]) // strides[i] + 1 for i, size in enumerate((high, wide))]
         if min(sizes) < 1:
             return None
         return {"size": tuple(sizes), "kernel": kernel, "strides": strides, "pads": pads, "dilations": dilations}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of random networks compute what the graph does, without a race, in the cycles and bytes that are reported."""
+"""Programs of random networks compute what the graph does, without a race, in the cycles and bytes reported."""
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_values_equal_the_graphs(first):
 @pytest.mark.parametrize("seed", range(8))
 def test_no_race_and_the_same_on_every_tier(seed):
     graph = rows(seed) if seed % 4 == 3 else images(seed, 5)
-    for placement, lowered, values in programs(graph, random_config(seed), seed):
+    for _, lowered, _ in programs(graph, random_config(seed), seed):
         program = lowered.program
         assert check(program) == []
         stepped, fast = run_stepped(program), run_fast(program)
@@ -88,7 +88,8 @@ def port_bytes(program, events) -> dict[str, int]:
     """Bytes that the port moved: what its events say, beat by beat."""
     read = events.headers("port", "ar")[1]["len"].astype(np.int64) + 1
     written = events.headers("port", "aw")[1]["len"].astype(np.int64) + 1
-    return {"read": int(read.sum()) * program.config.mem_bytes, "written": int(written.sum()) * program.config.mem_bytes}
+    beat = program.config.mem_bytes
+    return {"read": int(read.sum()) * beat, "written": int(written.sum()) * beat}
 
 
 @pytest.mark.parametrize("name", ["resnet18", "mobilenet_v2", "minilm_l6"])

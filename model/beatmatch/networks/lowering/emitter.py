@@ -47,6 +47,8 @@ class Emitter:
     ----------
     moved : Counter
         Bytes by (layer, tensor, kind, ``read`` or ``written``).
+    spare : int
+        Words at the end of the scratchpad that loads go to which nobody reads (`Schedule`).
     work : Counter
         Per layer: ``tile_rows`` that enter the array, and those times used columns, ``lanes``.
     """
@@ -57,13 +59,18 @@ class Emitter:
     ) -> None:  # fmt: skip
         self.config, self.data, self.dry = config, data, dry
         self.build = Builder(config, timing, origin)
-        self.schedule = Schedule(self.build, SLOTS * len(buffers))
-        self.room = Room(config.sp_words, reserve)
+        self.spare = spare = round_up(config.lanes, config.mem_bytes) // config.lanes
+        self.room = Room(config.sp_words - spare, max(0, reserve - spare))
         size = 0
         for index, buffer in enumerate(buffers):
             buffer.memory, buffer.slot, buffer.chip = size, index * SLOTS, None
             size += round_up(buffer.words * config.lanes, 64)
         self.activations = self.build.region(size)
+        bridge = {
+            "local": config.sp_words - spare, "region": self.activations, "offset": 0, "rows": 1,
+            "row_bytes": spare * config.lanes, "stride": 0, "local_stride": 0,
+        }  # fmt: skip
+        self.schedule = Schedule(self.build, SLOTS * len(buffers), bridge)
         self.params, self.weights = self.build.region(ARENA), self.build.region(ARENA)
         self.moved: Counter = Counter()
         self.work: Counter = Counter()

@@ -145,6 +145,8 @@ class _Lowering:
             emitter.schedule.label = step.node.name
             notes[step.node.name] = ", ".join(filter(None, [step.note, self._node(step)]))
             self._release(step)
+        emitter.schedule.label = ""
+        emitter.count("waits", "program", "read", emitter.schedule.bridges * emitter.spare * self.config.lanes)
         emitter.schedule.emit()
         if self.feeds is not None:
             self._place_data()
