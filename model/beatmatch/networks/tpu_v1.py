@@ -169,7 +169,8 @@ def _cnn1() -> dict[str, Graph]:
         share = (row.intensity - row.batch) / (row.batch * side * side - row.batch)
         for kernel in (1, 3):
             channels = round(sqrt(share * row.weights * MILLION / row.conv) / kernel)
-            size = isqrt(round((1 - share) * row.weights * MILLION / row.fc))
+            rest, more = (1 - share) * row.weights * MILLION, row.fc - 1  # channels * size + more * size^2
+            size = round((sqrt(channels**2 + 4 * more * rest) - channels) / (2 * more))
             net = _Net("CNN1", (row.batch, channels, side, side))
             for index in range(row.conv):
                 net.conv(channels, kernel)
