@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from beatmatch.accounting import Accounting
 from beatmatch.config import Config
@@ -72,6 +73,8 @@ class LayerResult:
     window_macs : float or None
         Multiply-accumulates that the core made within the window, whosever they are: the array may begin a layer while
         the vector unit still ends the one before. Sums over the core's layers to their ``macs``. None: ``macs``.
+    groups : int
+        Of a convolution: its input channels are that many sets, each for its own outputs.
     """
 
     name: str
@@ -90,6 +93,7 @@ class LayerResult:
     fill_rows: float = 0.0
     fill_cols: float = 0.0
     window_macs: float | None = None
+    groups: int = 1
 
     @property
     def cycles(self) -> int:
@@ -241,3 +245,23 @@ class NetworkResult:
             "layers": [layer.to_dict(self.config) for layer in self.layers],
             "traffic": [asdict(item) for item in self.traffic],
         }
+
+    @classmethod
+    def from_dict(cls, data: dict) -> NetworkResult:
+        """Inverse of `to_dict`; raises ResultError."""
+        from beatmatch.networks.saved import result_of
+
+        return result_of(data)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from beatmatch.networks.report.notebook import summary
+
+        return summary(self)
+
+
+def load(path: str | Path) -> NetworkResult:
+    """A result from the JSON file that it was saved to; raises ResultError."""
+    from beatmatch.networks import saved
+
+    return saved.load(path)
