@@ -127,6 +127,15 @@ def test_drams_have_the_same_cycles(seed):
     matched(with_dram(program, random_dram.generate(random.Random(seed), program.config.mem_bytes)))
 
 
+def test_nothing_arrives_at_a_dram_in_a_reset():
+    """Resets in the very cycles of requests."""
+    program = with_dram(product(8), Dram())
+    cycles, _ = run_fast(program).events.headers("port", "ar")
+    assert len(cycles) > 3
+    for cycle in map(int, cycles[:4]):
+        matched(program.replace(host=(HostEvent(cycle, "reset", 2), HostEvent(cycle + 9, "start"))))
+
+
 SHORT_ROWS = Dram(banks=1, row_bytes=256, access_bytes=4, tras=60, trefi=400, trfc=30)
 SOON_CLOSED = dataclasses.replace(SHORT_ROWS, tras=0, trtp=40)
 ONE_ROW = dataclasses.replace(SHORT_ROWS, rows=1, row_bytes=1 << 16, twtr=40, trtw=40)

@@ -14,12 +14,13 @@ PARTS = 256 * PAGE // SMALLEST_BLOCK
 PAGE_BITS = PAGE.bit_length() - 1
 NOTHING = -1
 """No row, no direction."""
+COUNTERS = ("hits", "misses", "conflicts", "turnarounds")
 TIMES = ("trcd", "trp", "tcl", "tcwl", "tras", "trtp", "twr", "twtr", "trtw", "working", "period")
 
 LAYOUT = layout(
     "Dram",
     "on rate per_byte channel_mask channel_shift block block_shift line_shift bank_mask bank_shift row_mask row_shift "
-    "neighbours open access_bytes " + " ".join(TIMES) + " hits misses conflicts turnarounds parts_first parts_count",
+    "neighbours open access_bytes " + " ".join(TIMES) + " " + " ".join(COUNTERS) + " parts_first parts_count",
     {
         **{name: MOST_BANKS for name in ("rows", "again", "last_period", "free", "last")},
         **{name: PARTS for name in ("parts_position", "parts_left")},
@@ -44,13 +45,24 @@ def describe(d, dram: Dram, rate: tuple[int, int]) -> None:
         setattr(d, name, getattr(dram, name))
 
 
+def counted(d) -> tuple[int, ...]:
+    """The counters of parts and turnarounds."""
+    return tuple(int(getattr(d, name)) for name in COUNTERS)
+
+
+def count_again(d, counts: tuple[int, ...]) -> None:
+    """Set those counters, for a cycle whose arrivals do not count."""
+    for name, count in zip(COUNTERS, counts, strict=True):
+        setattr(d, name, count)
+
+
 def counters(d, now: int) -> DramCounters | None:
     """What it did up to this cycle; None if it is no DRAM."""
     if not d.on:
         return None
     periods, rest = divmod(now, int(d.period))
     refreshing = now - periods * int(d.working) - min(rest, int(d.working))
-    return DramCounters(int(d.hits), int(d.misses), int(d.conflicts), int(d.turnarounds), refreshing)
+    return DramCounters(*counted(d), refreshing)
 
 
 @compiled

@@ -169,6 +169,7 @@ class FastMachine:
         """One cycle of core and host."""
         m, host, agent, counters = self.registers, self.host, self.agent, self._counters
         bus, rst_n, clear, run = agent.outputs(), agent.rst_n, host.clear, host.run
+        drams = [] if rst_n else [(memory.dram, dram.counted(memory.dram)) for memory, _ in self._memories]
         if self._asleep and rst_n and not (run or clear):
             m.now += 1
         else:
@@ -186,6 +187,8 @@ class FastMachine:
         if not rst_n:
             host.reset()
             self._call(0, core.RESET)
+            for memory, counts in drams:  # nothing arrives in a reset
+                dram.count_again(memory, counts)
             self._asleep = True
             return
         host.commit(bus, bool(run and self._frontend.done_set))
