@@ -177,6 +177,7 @@ class _Timer:
             node.name, node.op, CORE, self.graph.tensors[node.outputs[0]].shape, macs, self.now + start, self.now + end,
             accounting, sum(row.read for row in rows), sum(row.written for row in rows),
             sum(row.minimum for row in rows), label, lowered.notes[node.name], fill_rows, fill_cols, made,
+            node.attributes.get("groups", 1),
         ))  # fmt: skip
 
     def _ledger(self, lowered: Lowered) -> dict[str, list[Traffic]]:
@@ -202,7 +203,7 @@ class _Timer:
             kind = "input" if tensor in graph.inputs else "output" if tensor in graph.outputs else kind
         if tensor not in self.sums.counted and kind in ("input", "output", "weights"):
             self.sums.counted.add(tensor)
-            minimum = tensor_bytes(graph.tensors[tensor])
+            minimum = min(tensor_bytes(graph.tensors[tensor]), read + written)  # a table of which rows are picked
         if kind == "parameters":
             (node,) = (node for node in graph.nodes if node.name == tensor)
             minimum = 8 * self._channels(node) if tensor not in self.sums.counted else 0

@@ -71,8 +71,9 @@ def _sections(result: NetworkResult, found: Comparison | None) -> Iterable[str]:
     )
     yield _card("Layers", layer_rows(result) + '<p class="note" id="shown"></p>', tools)
     plot = drawing(result, roof, points(result)) + f'<p class="note">{_ROOFLINE}</p>'
-    yield f'<div class="columns">{_card("Roofline", plot)}{_card("What it was run on", _facts(result))}</div>'
+    yield _card("Roofline", plot)
     yield _card("Memory traffic by tensor", traffic_rows(result) + f'<p class="note">{_TRAFFIC}</p>')
+    yield _card("What it was run on", _facts(result))
 
 
 _ZOOM = (("2", "zoom in"), ("0.5", "zoom out"), ("0", "whole network"))
@@ -129,8 +130,8 @@ def _facts(result: NetworkResult) -> str:
         "largest memory of the model": f"{result.peak_rss_mb:,.0f} MB",
         **{f"label {name}": text.split(": ", 1)[1] for name, text in FIDELITY.items() if name in used},
     }
-    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(_fact(value))}</td></tr>" for name, value in facts.items())
-    return f'<table class="facts">{rows}</table>'
+    rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(_fact(value))}</dd></div>" for name, value in facts.items())
+    return f"<dl>{rows}</dl>"
 
 
 def _flat(data: Mapping) -> Iterable[tuple[str, object]]:

@@ -11,7 +11,7 @@ from beatmatch.networks.report.words import count, percent
 from beatmatch.networks.result import NetworkResult
 
 WIDTH, HEIGHT = 760, 400
-LEFT, RIGHT, TOP, BOTTOM = 66, 14, 14, 46
+LEFT, RIGHT, TOP, BOTTOM = 66, 26, 14, 46
 LEAST_DOT, MOST_DOT = 3.0, 17.0
 """Radii of a dot that takes no cycles, and of one that takes them all."""
 
