@@ -64,6 +64,13 @@ def test_the_tornado_is_every_parameter_alone(folder):
     assert "power of two from 4" in rows_bar.reasons["0.5x"] and rows_bar.areas["2x"] > 1
 
 
+def test_all_parameters_are_scanned_unless_told(folder):
+    scan = sensitivity.scan(**fields(folder))
+    points = scan.points()
+    assert len(points) == 1 + 4 * len(sensitivity.PARAMETERS) and len({point.label for point in points}) == len(points)
+    assert sum(point.machine is not None for point in points) > len(points) / 2
+
+
 def test_no_layer_is_above_its_roof(folder):
     rows, _ = studies.run(studies.study(folder, "bandwidth=0.25x,1x"), folder / "explore.sqlite")
     found = roofline.spots(rows)
@@ -122,7 +129,7 @@ def test_the_same_field_on_both_sides_is_never_combined(folder):
 def test_run_and_pareto(explore, folder):
     sweep = ("--network", "net.csv", "--base", "tiny", "--jobs", "1", "--sweep", "array=4x4,8x8", "bandwidth=0.5x,1x")
     code, out, err = explore("run", *sweep, "--granularity", "layers", "--out", "t.parquet", "--csv", "t.csv")
-    assert code == 0 and "array=8x8 bandwidth=1x" in out and "16 points, 12 of them distinct" in err
+    assert code == 0 and "array=8x8 bandwidth=1x" in out and "Points: 16, 12 of them distinct" in err
     assert (folder / "t.csv").read_text().count("\n") == 1 + 4
     code, out, _ = explore("pareto", "t.parquet", "--json", "--objectives", "cycles,area,bandwidth")
     data = json.loads(out)
@@ -195,6 +202,6 @@ def test_the_charts_are_drawn_in_a_browser(explore, folder):
 
 def totals_rows(folder):
     """The rows of the network on `tiny`, as the command times it."""
-    rows, _ = studies.run(studies.study(folder, granularity="network"), folder / "explore.sqlite")
+    rows, _ = studies.run(studies.study(folder), folder / "explore.sqlite")
     assert rows[0]["rows"] == preset("tiny").rows
     return rows

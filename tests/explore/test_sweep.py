@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +15,7 @@ from beatmatch.explore import sweep, timer
 from beatmatch.explore.cache import Cache
 from beatmatch.explore.columns import COLUMNS
 from beatmatch.explore.errors import ExploreError
-from beatmatch.explore.pools import local
+from beatmatch.explore.pools import local, ray
 from beatmatch.explore.store import read_parquet, write_parquet
 from beatmatch.explore.totals import totals
 from tests.explore import studies
@@ -90,6 +91,56 @@ def test_equal_layers_are_timed_once_and_equal_a_fresh_timing(reference):
             twins = [by_layer[point.label, name] for name in ("first", "twin")]
             assert [row["cycles"] for row in twins] == [fresh["end"] - fresh["start"]] * 2
             assert {**twins[0], "name": "", "layer": 0} == {**twins[1], "name": "", "layer": 0}
+
+
+class MadeUpRay:
+    """As much of Ray as the pool uses, in this process."""
+
+    def __init__(self, processors: int) -> None:
+        self.processors, self.running = processors, False
+
+    def init(self, address: str, **_: object) -> None:
+        if address == "nowhere":
+            raise ConnectionError("Could not find any running Ray instance.")
+        self.running = True
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": float(self.processors)}
+
+    def remote(self, function):
+        def call(*arguments) -> SimpleNamespace:
+            future: Future = Future()
+            future.set_result(function(*arguments))
+            return SimpleNamespace(future=lambda: future)
+
+        return SimpleNamespace(remote=call)
+
+    def shutdown(self) -> None:
+        self.running = False
+
+
+def test_a_cluster_gives_the_same_bytes(reference, tmp_path, monkeypatch):
+    _, data, folder = reference
+    engine = MadeUpRay(3)
+    monkeypatch.setitem(sys.modules, "ray", engine)
+    plan = sweep.plan(studies.study(folder, *SWEEP))
+    with Cache(tmp_path / "cache.sqlite") as cache, ray("auto") as (submit, workers):
+        assert workers == 3 and engine.running
+        assert sweep.execute(plan, cache, submit, workers) == DISTINCT
+        rows = sweep.table(plan, cache)
+    assert not engine.running and parquet(rows, tmp_path, "table.parquet") == data
+
+
+@pytest.mark.parametrize(
+    ("address", "processors", "says"),
+    [("nowhere", 1, "No Ray cluster answers at nowhere"), ("auto", 0, "no processors")],
+)
+def test_a_cluster_that_cannot_be_used(monkeypatch, address, processors, says):
+    engine = MadeUpRay(processors)
+    monkeypatch.setitem(sys.modules, "ray", engine)
+    with pytest.raises(ExploreError, match=says), ray(address):
+        raise AssertionError("it was used")
+    assert not engine.running
 
 
 def test_a_killed_sweep_goes_on_where_it_stopped(reference, tmp_path):

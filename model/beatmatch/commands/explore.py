@@ -25,7 +25,7 @@ from beatmatch.explore.columns import Row
 from beatmatch.explore.memories import STANDARD, memory_of
 from beatmatch.explore.pareto import OBJECTIVES
 from beatmatch.explore.sensitivity import PARAMETERS
-from beatmatch.explore.study import GRANULARITIES, NETWORK, Study, parse_axis, read_study
+from beatmatch.explore.study import GRANULARITIES, LAYERS, NETWORK, Study, parse_axis, read_study
 from beatmatch.memory.presets import STANDARDS
 
 CHANGES = "name=value, where a value may be a multiple of the base's such as 2x or 0.5x"
@@ -87,7 +87,7 @@ def _add_roofline(questions, make) -> None:
     parser = make(questions, "roofline", text, partial(answers.roofline, study=_base_of, run=_timed), """
   beatmatch explore roofline --network bert_base --base mxu128 --html roofline.html
 """)  # fmt: skip
-    _study_options(parser, NETWORK)
+    _study_options(parser, LAYERS)  # in a network, a layer's loads run below other layers
     _outputs(parser)
 
 
@@ -189,7 +189,7 @@ def _timed(arguments: argparse.Namespace, study: Study) -> list[Row]:
         rows = sweep.table(plan, cache)
     distinct, seconds = len(plan.tasks), time.monotonic() - started
     print(
-        f"{plan.points:,} points, {distinct:,} of them distinct: {run:,} timed now, {distinct - run:,} known; "
+        f"Points: {plan.points:,}, {distinct:,} of them distinct; {run:,} timed now, {distinct - run:,} known; "
         f"{seconds:.1f} s, {_processor_seconds() - before:.1f} s of processor time on this machine.",
         file=sys.stderr,
     )

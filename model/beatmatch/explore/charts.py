@@ -16,6 +16,8 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 SIZE = {"width": 620, "height": 340}
 ORANGE, BLUE, GREEN, GREY = "#dd7f14", "#3a7fc1", "#2b9a72", "#b4b9be"
 FACTOR_COLOURS = ("#2c6aa5", "#93bde2", "#f6c083", "#c86a05")
+LABEL = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '~s')"
+"""Numbers on logarithmic axes: 0.3, 20, 1k, 4M."""
 TITLES = {
     "cycles": "cycles",
     "area": "area proxy: transistors of textbook cells, no silicon area",
@@ -46,7 +48,7 @@ def _chart(title: str, data: Sequence[Mapping], **parts: object) -> dict:
 
 def _log(field: str, title: str) -> dict:
     scale = {"type": "log", "nice": False, "padding": 14}
-    return {"field": field, "type": "quantitative", "scale": scale, "title": title, "axis": {"format": "~s"}}
+    return {"field": field, "type": "quantitative", "scale": scale, "title": title, "axis": {"labelExpr": LABEL}}
 
 
 def _tips(**fields: str) -> list[dict]:
@@ -119,7 +121,7 @@ def roofline(spots: Sequence[Spot]) -> dict:
     x, y = _log("intensity", "multiply-accumulates per byte over the memory port"), "multiply-accumulates per cycle"
     tips = _tips(layer="layer", op="operator", shape="output", cycles="cycles", share="% of its roof", bound="bound by")
     size = {"field": "cycles", "type": "quantitative", "title": "cycles", "scale": {"range": [20, 600]}}
-    tick = {"type": "tick", "color": GREY, "thickness": 2, "size": 14}
+    tick = {"type": "tick", "color": GREY, "thickness": 2, "size": 14, "orient": "horizontal"}
     dot = {"type": "circle", "opacity": 0.75}
     layers = [
         {"mark": tick, "encoding": {"x": x, "y": _log("roof", y)}},

@@ -22,6 +22,9 @@ PARAMETERS = (*CONFIG_FIELDS, "array", "latency", "write_latency", "bandwidth")
 class Scan(Study):
     """A study of a base and each parameter on its own, instead of all combinations."""
 
+    def _check_combinations(self, names: Sequence[str]) -> None:
+        """There are none: no two axes move at a time."""
+
     def points(self) -> list[Point]:
         """The base, then every value of every axis, one at a time."""
         single = [point(self.base, [(name, value)], self.memories) for name, found in self.axes for value in found]

@@ -7,6 +7,7 @@ import itertools
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 
 from beatmatch.config import ConfigError
@@ -85,11 +86,13 @@ class Study:
             if names.count(name) > 1:
                 raise ExploreError(f"{name} stands twice in the sweep; give all of its values together.")
             changes.check(name)
+        self._check_combinations(names)
+
+    def _check_combinations(self, names: Sequence[str]) -> None:
+        """Refuse axes that set the same, and more machines than anybody waits for."""
         if "array" in names and {"rows", "cols"} & {*names}:
             raise ExploreError("array sets rows and cols; sweep either array, or rows and cols.")
-        count = 1
-        for _, found in self.axes:
-            count *= len(found)
+        count = prod(len(found) for _, found in self.axes)
         if count > MOST_POINTS:
             raise ExploreError(f"The sweep has {count:,} machines; it may have {MOST_POINTS:,}.")
 
