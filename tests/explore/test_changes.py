@@ -98,6 +98,7 @@ def test_a_shared_bandwidth_is_one():
         ("array=256x16", "at most 8 times"),
         ("latency=1/3x", "no whole number"),
         ("latency=0", "from 1 to 65535"),
+        ("weight_port=2x", "0 in the base"),
         ("bandwidth=4x", "256 bytes per cycle, more than the 128 of the memory port"),
         ("bandwidth=0", "positive"),
         ("bandwidth=0x", "bandwidth"),

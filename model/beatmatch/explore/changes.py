@@ -177,6 +177,8 @@ def _rate(
 
 def _scaled(name: str, value: Value, before: Fraction) -> Fraction:
     if isinstance(value, Factor):
+        if not before:
+            raise ExploreError(f"{name} is 0 in the base, and so is every multiple of it; give a number.")
         return value.of * before
     if isinstance(value, Fraction):
         return value

@@ -14,7 +14,10 @@ from beatmatch.explore.totals import Total
 from beatmatch.explore.values import Factor, plain
 
 FACTORS = tuple(Fraction(value) for value in ("1/4", "1/2", "2", "4"))
-PARAMETERS = (*CONFIG_FIELDS, "array", "latency", "write_latency", "bandwidth")
+SWITCHES = ("weight_port",)
+"""Fields that are on or off."""
+SIZES = tuple(name for name in CONFIG_FIELDS if name not in SWITCHES)
+PARAMETERS = (*SIZES, "array", "latency", "write_latency", "bandwidth")
 """What is varied unless somebody names less."""
 
 
