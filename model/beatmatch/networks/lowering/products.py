@@ -12,11 +12,12 @@ import numpy as np
 from beatmatch.compiler.builder import round_up
 from beatmatch.compiler.schedule import Touch
 from beatmatch.isa.fields import Opcode
-from beatmatch.networks.lowering.emitter import ACC, COLUMNS, PITCH, ROWS, SP, Emitter, Parameters
+from beatmatch.networks.lowering.emitter import ACC, COLUMNS, PITCH, ROWS, SP, Emitter
 from beatmatch.networks.lowering.layout import Value
 from beatmatch.networks.lowering.outputs import Output
+from beatmatch.networks.lowering.placement import PAD
 from beatmatch.networks.lowering.scratchpad import DoesNotFit
-from beatmatch.networks.lowering.sources import Located, Staging, images, slot_words
+from beatmatch.networks.lowering.sources import Staging, images, slot_words
 from beatmatch.networks.lowering.tiles import Part, Run, runs, tile_data
 from beatmatch.networks.lowering.windows import Band, Window, bands
 from beatmatch.networks.scales import Requant
@@ -94,7 +95,8 @@ class _Emission:
         while True:
             cut = list(bands(self.height, self.width, rows, self._most_positions()))
             most = max(band.positions for band in cut)
-            runs_ = self._runs(max(1, emitter.half // most))
+            held = most if self._alone(cut) else self._group_positions(cut)
+            runs_ = self._runs(max(1, emitter.half // held))
             sizes, resident, output = self._sizes(cut, runs_)
             if emitter.fits(*sizes):
                 break
@@ -107,6 +109,15 @@ class _Emission:
             self._emit(cut, runs_, stack.enter_context(emitter.transient(*sizes)), resident, output)
         bands_ = f"{len(cut) * self.count} bands" if len(cut) * self.count > 1 else ""
         return ", ".join(filter(None, [bands_, "weights kept on the chip" if resident else ""]))
+
+    def _alone(self, cut: list[Band]) -> bool:
+        """Whether there is one band, so that nothing is shared."""
+        return len(cut) * self.count == 1
+
+    def _group_positions(self, cut: list[Band]) -> int:
+        """Positions of the largest group."""
+        output = Output(self.emitter, self.target, self.stored)
+        return max(sum(band.positions for _, band in group) for group in self._groups(cut, output))
 
     def _most_rows(self) -> int:
         pitches = [piece.strides[1] * self.config.act_parts for piece in self.pieces]
@@ -163,51 +174,127 @@ class _Emission:
         weights = _Weights(self, rooms[2 * number] if resident else None)
         if resident:
             weights.load(runs_)
-        for image in range(self.count):
-            for band in cut:
-                self._band(image, band, runs_, sources, weights, parameters, output)
+        for group in self._groups(cut, output) if not resident else [[block] for block in self._blocks(cut)]:
+            seen = [_Seen(self, image, band, sources) for image, band in group]
+            for run in runs_:
+                self._products(run, seen, weights)
+                for one in seen:
+                    output.drain(one.image, one.band, run, one.acc, requant, parameters)
+            for one in seen:
+                output.finish(one.image, one.band)
 
-    def _band(self, image, band, runs_, sources, weights, parameters: Parameters, output: Output) -> None:
-        emitter, window = self.emitter, self.window
-        height, width = self.pieces[0].dims[1:]
-        low, high, top = window.sees(0, height, band.y, band.rows)
-        left, right, lead = window.sees(1, width, band.x, band.columns)
-        if low >= high or left >= right:
+    def _blocks(self, cut: list[Band]) -> list[tuple[int, Band]]:
+        return [(image, band) for image in range(self.count) for band in cut]
+
+    def _groups(self, cut: list[Band], output: Output) -> list[list[tuple[int, Band]]]:
+        """Bands that one pass of the weights serves, about equally large: as many as half of the accumulators hold."""
+        staged = any(piece.buffer.chip is None for piece in self.pieces)
+        most = 1 if output.whole and not output.on_chip else 2 if staged else self.emitter.half
+        blocks = self._blocks(cut)
+        total = sum(band.positions for _, band in blocks)
+        share = -(-total // -(-total // self.emitter.half))
+        found: list[list[tuple[int, Band]]] = []
+        held = self.emitter.half
+        for image, band in blocks:
+            full = held + band.positions > self.emitter.half or held >= share or not found
+            if full or len(found[-1]) == most:
+                found.append([])
+                held = 0
+            found[-1].append((image, band))
+            held += band.positions
+        return found
+
+    def _products(self, run: Run, seen: list[_Seen], weights: _Weights) -> None:
+        """All tiles of a run over some bands: at once for one band, else tile by tile, each over every band."""
+        row = self.emitter.accumulators()
+        for one in seen:
+            one.acc, row = row, row + run.count * one.band.positions
+        for number, part in enumerate(run.parts):
+            weights.feed(run, part)
+            if len(seen) == 1:
+                seen[0].matmul(run, part, Taps.all(self.window, part), int(number > 0), 0)
+                continue
+            for tile in range(run.count):
+                taps = Taps.each(self.window, part, tile)
+                for index, tap in enumerate(taps):
+                    for place, one in enumerate(seen):
+                        one.matmul(run, part, tap, int(number + index > 0), int(place > 0))
+
+
+@dataclass(frozen=True)
+class Taps:
+    """Some tiles of a part: kernel rows, columns, blocks from the first one on; ``tile`` is None for all of a run."""
+
+    y: int
+    x: int
+    block: int
+    height: int
+    width: int
+    blocks: int
+    tile: int | None = None
+
+    @classmethod
+    def all(cls, window: Window, part: Part) -> Taps:
+        """The whole part."""
+        return cls(0, 0, 0, *window.kernel, part.blocks)
+
+    @classmethod
+    def each(cls, window: Window, part: Part, tile: int) -> list[Taps]:
+        """The tiles of an output tile, one by one, in the order in which they come."""
+        height, width = window.kernel
+        return [cls(y, x, c, 1, 1, 1, tile) for y in range(height) for x in range(width) for c in range(part.blocks)]
+
+
+class _Seen:
+    """A band of one image with the input it sees, and its rows of the accumulators."""
+
+    def __init__(self, emission: _Emission, image: int, band: Band, sources: list[Staging]) -> None:
+        self.emission, self.image, self.band, self.acc = emission, image, band, 0
+        window, (height, width) = emission.window, emission.pieces[0].dims[1:]
+        low, high, self.top = window.sees(0, height, band.y, band.rows)
+        self.left, right, self.lead = window.sees(1, width, band.x, band.columns)
+        if low >= high or self.left >= right:
             raise DoesNotFit("outputs that see nothing but padding")
-        located = [source.locate(image, low, high) for source in sources]
-        for run in runs_:
-            acc = emitter.accumulators()
-            accumulate = 0
-            for part in run.parts:
-                weights.feed(run, part)
-                shape = (band, (high - low, right - left), (top, lead), left)
-                self._matmul(run, part, located[part.piece], shape, acc, accumulate)
-                accumulate = 1
-            output.drain(image, band, run, acc, self.product.requant, parameters)
-        output.finish(image, band)
+        self.size = (high - low, right - self.left)
+        self.located = [source.locate(image, low, high) for source in sources]
 
-    def _matmul(self, run: Run, part: Part, at: Located, shape: tuple, acc: int, accumulate: int) -> None:
-        config, window, emitter = self.config, self.window, self.emitter
-        band, (height, width), (top, lead), left = shape
-        unit = config.act_parts
+    def _skip(self, axis: int, tap: int) -> tuple[int, int, int]:
+        """Positions that a tap skips, padding that is left before them, and positions that are left."""
+        lead = (self.top, self.lead)[axis] - tap * self.emission.window.dilation[axis]
+        skip = max(0, -lead)
+        return skip, max(lead, 0), self.size[axis] - skip
+
+    def matmul(self, run: Run, part: Part, taps: Taps, accumulate: int, keep: int) -> None:
+        """One instruction."""
+        emission, band, at = self.emission, self.band, self.located[part.piece]
+        config, window, emitter = emission.config, emission.window, emission.emitter
+        unit, positions = config.act_parts, band.positions
         down, across = at.down * unit, at.across * unit
+        (above, top, height), (before, lead, width) = self._skip(0, taps.y), self._skip(1, taps.x)
+        if height <= 0 or width <= 0:  # nothing but padding: one position stays, and no step meets it
+            above, before, height, width = 0, 0, 1, 1
+            top = lead = max(band.rows * window.stride[0], band.columns * window.stride[1])
+            if top > PAD:
+                raise DoesNotFit("taps that see nothing but padding")
+        first, count = (0, run.count) if taps.tile is None else (taps.tile, 1)
+        src = at.first * unit + above * down + (self.left + before) * across
         x, y = band.columns, band.rows
-        if self.width == 1 and window.pointwise and down <= PITCH:  # a column of positions counts fast
+        if emission.width == 1 and window.pointwise and down <= PITCH:  # a column of positions counts fast
             x, y, width, height, across, down = band.rows, 1, height, 1, down, 0
-        positions = band.positions
-        inner = self._inner(part)
+        inner = taps.height * taps.width * taps.blocks
         label = emitter.schedule.label
-        emitter.work[label, "tile_rows"] += positions * inner * run.count
-        emitter.work[label, "lanes"] += positions * inner * run.count * run.lanes
+        emitter.work[label, "tile_rows"] += positions * inner * count
+        emitter.work[label, "lanes"] += positions * inner * count * run.lanes
+        acc = self.acc + first * positions
+        last = taps.block + taps.blocks == part.blocks
         emitter.schedule.add(
-            Opcode.MATMUL, [at.touch], [Touch(ACC, acc, run.count * positions)], accumulate=accumulate,
-            outer=run.count, x=x, y=y, kx=window.kernel[1], ky=window.kernel[0], kc=part.blocks,
-            stride_x=window.stride[1], stride_y=window.stride[0], dilation_x=window.dilation[1],
-            dilation_y=window.dilation[0], pad_left=lead, pad_top=top, width=width, height=height,
-            src=at.first * unit + left * across + part.block, src_pitch_x=across if width > 1 else 0,
-            src_pitch_y=down if height > 1 else 0, src_kc_stride=1, src_outer_stride=part.step, acc=acc,
-            acc_outer_stride=positions if run.count > 1 else 0, pad_value=self.product.pad_value,
-            k_lanes=part.lanes, n_lanes=run.lanes,
+            Opcode.MATMUL, [at.touch], [Touch(ACC, acc, count * positions)], accumulate=accumulate, keep=keep,
+            outer=count, x=x, y=y, kx=taps.width, ky=taps.height, kc=taps.blocks, stride_x=window.stride[1],
+            stride_y=window.stride[0], dilation_x=window.dilation[1], dilation_y=window.dilation[0], pad_left=lead,
+            pad_top=top, width=width, height=height, src=src + part.block + taps.block + first * part.step,
+            src_pitch_x=across if width > 1 else 0, src_pitch_y=down if height > 1 else 0, src_kc_stride=1,
+            src_outer_stride=part.step, acc=acc, acc_outer_stride=positions if count > 1 else 0,
+            pad_value=emission.product.pad_value, k_lanes=part.lanes if last else config.rows, n_lanes=run.lanes,
         )  # fmt: skip
 
 
