@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from threading import Timer
 from types import SimpleNamespace
 
 import pytest
@@ -166,6 +167,42 @@ def test_ctrl_c_keeps_what_was_timed(tmp_path):
         with pytest.raises(KeyboardInterrupt):
             sweep.execute(plan, cache, submit, 1, interrupt)
         assert len(cache.get(plan.tasks)) >= 4
+
+
+def test_ctrl_c_in_a_pool_finishes_what_runs_and_starts_no_more(tmp_path):
+    plan = sweep.plan(studies.study(tmp_path, *SWEEP))
+    started: list[Future] = []
+
+    def submit(function, *arguments) -> Future:
+        future: Future = Future()
+        if len(started) < 2:  # two processors: these run, the others wait
+            future.set_running_or_notify_cancel()
+            Timer(0.2 + len(started) / 2, lambda: future.set_result(function(*arguments))).start()
+        started.append(future)
+        return future
+
+    def interrupt(done: int, total: int) -> None:
+        if done >= 1:
+            raise KeyboardInterrupt
+
+    with Cache(tmp_path / "cache.sqlite") as cache:
+        with pytest.raises(KeyboardInterrupt):
+            sweep.execute(plan, cache, submit, 2, interrupt)
+        assert len(cache.get(plan.tasks)) == 2
+    assert [future.cancelled() for future in started] == [False] * 2 + [True] * (len(started) - 2)
+
+
+def test_an_unexpected_error_says_what_was_timed(tmp_path):
+    plan = sweep.plan(studies.study(tmp_path, "rows=4"))
+
+    def submit(function, *arguments) -> Future:
+        future: Future = Future()
+        future.set_exception(ZeroDivisionError("a bug"))
+        return future
+
+    with Cache(tmp_path / "cache.sqlite") as cache, pytest.raises(ZeroDivisionError) as found:
+        sweep.execute(plan, cache, submit, 1)
+    assert "net.csv, node 0" in found.value.__notes__[0]
 
 
 def test_a_worker_that_dies_is_named(tmp_path):

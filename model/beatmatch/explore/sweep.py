@@ -101,7 +101,8 @@ def execute(found: Plan, cache: Cache, submit: Submit, workers: int, progress: P
     try:
         while _fill(waiting, tasks, submit, AHEAD * workers):
             for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                cache.put(waiting.pop(future).key, future.result())
+                task = waiting.pop(future)
+                cache.put(task.key, _result(future, task))
                 done += 1
             if progress:
                 progress(done, total)
@@ -115,6 +116,15 @@ def execute(found: Plan, cache: Cache, submit: Submit, workers: int, progress: P
     return len(left)
 
 
+def _result(future: Future, task: Task) -> dict:
+    """The record of a task; an error that nobody expects says which task it was."""
+    try:
+        return future.result()
+    except Exception as error:
+        error.add_note(f"It was timing {task.network}, node {task.node}, on {task.machine}.")
+        raise
+
+
 def _fill(waiting: dict[Future, Task], tasks: Iterator[Task], submit: Submit, most: int) -> bool:
     """Hand out tasks up to `most`; whether any is under way."""
     while len(waiting) < most and (task := next(tasks, None)):
@@ -123,10 +133,11 @@ def _fill(waiting: dict[Future, Task], tasks: Iterator[Task], submit: Submit, mo
 
 
 def _keep_finished(waiting: dict[Future, Task], cache: Cache) -> None:
-    """Behind a stop: no more tasks start, and results that are there already are not thrown away."""
-    for future, task in waiting.items():
-        if not future.cancel() and future.done() and not future.exception():
-            cache.put(task.key, future.result())
+    """Behind a stop: no more tasks start, and what is running is finished and kept."""
+    running = {future: task for future, task in waiting.items() if not future.cancel()}
+    for future in wait(running).done:
+        if not future.exception():
+            cache.put(running[future].key, future.result())
 
 
 def table(found: Plan, cache: Cache) -> list[Row]:
