@@ -4,6 +4,8 @@
 import dataclasses
 import json
 import random
+import re
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,8 @@ from beatmatch.memory.banks import READ, WRITE, DramState
 from beatmatch.memory.presets import STANDARDS
 from tb.lockstep import random_dram
 from tests.model.test_memory import MB, Port
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/memory.md"
 
 HAND = Dram(
     banks=4,
@@ -341,3 +345,30 @@ def test_presets_keep_rate_and_order_of_times(name, mhz):
 def test_unknown_presets_are_refused(name, mhz, text):
     with pytest.raises(MemoryTimingError, match=text):
         dram_preset(name, mhz)
+
+
+def times_of_the_page():
+    """Picoseconds of each preset, from the page's table."""
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.read_text().splitlines() if "|" in line]
+    names = next(re.findall(r"`(.*?)`", " ".join(row)) for row in rows if "`hbm2`" in row)
+    found = {name: {} for name in names}
+    for title, *cells in rows:
+        fields = re.findall(r"`(t\w+)`", title)
+        for name, cell in zip(names, cells, strict=False):
+            unit = ""
+            numbers = re.findall(r"([\d.]+)(?: (ns|us))?", cell)
+            if "each" in cell:
+                numbers *= len(fields)
+            for field, (number, own) in zip(reversed(fields), reversed(numbers), strict=False):  # a unit is behind
+                unit = own or unit
+                found[name][field] = round(float(number) * {"ns": 1e3, "us": 1e6}[unit])
+    return found
+
+
+def test_the_page_has_the_figures_of_the_presets():
+    assert times_of_the_page() == {name: standard.times for name, standard in STANDARDS.items()}
+
+
+def test_the_file_on_the_page_is_a_memory():
+    (text,) = re.findall(r"```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert MemoryTiming.from_dict(json.loads(text)).dram.trefi == 7800

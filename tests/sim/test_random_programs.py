@@ -90,6 +90,9 @@ def test_dials_turn_what_programs_hold():
     assert not any(any(program.timing.stalls) for program in dialled(hesitant=0))
     assert max(program.timing.read_latency for program in dialled(most_latency=3)) <= 3
     assert max(max(program.timing.stalls) for program in dialled(hesitant=1, most_stall=9)) in range(1, 10)
+    drams = [program.timing.dram for program in dialled(dram=1)]
+    assert None not in drams and len(set(drams)) == 30
+    assert not any(program.timing.dram for program in dialled(dram=0))
     assert all(len(program.instructions) < 12 for program in dialled(parts=(1, 1), slow_parts=(1, 1), errors=0))
 
 
