@@ -10,6 +10,7 @@ from pathlib import Path
 
 from beatmatch.accounting import Accounting
 from beatmatch.config import Config, ConfigError
+from beatmatch.memory import MemoryTiming, MemoryTimingError
 from beatmatch.networks.errors import ResultError
 from beatmatch.networks.result import LayerResult, NetworkResult, Traffic
 
@@ -43,7 +44,7 @@ def result_of(data: Mapping, origin: str = "The result") -> NetworkResult:
         raise ResultError(
             f"{origin} is no saved result: it must hold one object, as `beatmatch network --json` writes."
         )
-    for name in ("network", "config", "layers", "traffic"):
+    for name in ("network", "config", "memory", "layers", "traffic"):
         if name not in data:
             raise ResultError(
                 f"{origin} is no saved result: it lacks {name!r}; write it with `beatmatch network --json`."
@@ -55,11 +56,15 @@ def result_of(data: Mapping, origin: str = "The result") -> NetworkResult:
         config = Config.from_dict(data["config"])
     except (ConfigError, TypeError) as error:
         raise ResultError(f"{origin}: the configuration cannot be taken: {error}") from None
+    try:
+        memory = MemoryTiming.from_dict(data["memory"]).to_dict()
+    except (MemoryTimingError, TypeError) as error:
+        raise ResultError(f"{origin}: the memory cannot be taken: {error}") from None
     layers = [_layer(item, f"{origin}: layer {number}") for number, item in enumerate(data["layers"])]
     traffic = [_build(Traffic, item, f"{origin}: traffic row {number}") for number, item in enumerate(data["traffic"])]
-    values = {**data, "name": data["network"], "config": {}, "layers": {}, "traffic": {}}
+    values = {**data, "name": data["network"], "config": {}, "memory": {}, "layers": {}, "traffic": {}}
     values = _values(NetworkResult, values, origin, {"Config", "list[LayerResult]", "list[Traffic]"})
-    result = NetworkResult(**{**values, "config": config, "layers": layers, "traffic": traffic})
+    result = NetworkResult(**{**values, "config": config, "memory": memory, "layers": layers, "traffic": traffic})
     now = 0
     for layer in layers:
         if layer.start != now or layer.end < now:

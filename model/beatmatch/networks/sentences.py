@@ -64,8 +64,8 @@ def _weight_shift(part: Sequence[Loss], result: NetworkResult) -> tuple[str, str
     positions = prod(layer.shape) // _channels(layer)
     text = _head(part, result, f"Weights that take {config.rows} cycles per tile to shift in")
     if positions >= config.rows:
-        text += f": its {positions:,} positions are cut so that rows cannot hide all of them."
-        return text, "More accumulator rows (acc_rows) or scratchpad (sp_words) allow longer cuts."
+        text += f": its {positions:,} positions could hide them, but tiles come too late or bands are too short."
+        return text, "Weights that come sooner (memory, fifo_tiles), or longer bands (acc_rows, sp_words)."
     text += f": a tile is used for {positions:,} row{'s' if positions > 1 else ''} only."
     arrays = _smaller(positions, config.rows, "rows").removeprefix(", or ")
     machine = f"; {arrays} shifts faster" if arrays else ""

@@ -130,7 +130,9 @@ def _facts(result: NetworkResult) -> str:
         "largest memory of the model": f"{result.peak_rss_mb:,.0f} MB",
         **{f"label {name}": text.split(": ", 1)[1] for name, text in FIDELITY.items() if name in used},
     }
-    rows = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(_fact(value))}</dd></div>" for name, value in facts.items())
+    rows = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(_fact(value))}</dd></div>" for name, value in facts.items()
+    )
     return f"<dl>{rows}</dl>"
 
 
