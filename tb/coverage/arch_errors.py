@@ -99,11 +99,11 @@ def zero_sizes(w: Window) -> Iterable[str]:
            "SLVERR", "DECERR", "on a first beat", "on a middle beat", "on a last beat", "while halted")]
        + [f"store {what}" for what in ("SLVERR", "DECERR", "while halted")])  # fmt: skip
 def error_responses(w: Window) -> Iterable[str]:
-    beat, halt = w.state["beat"], w.flag("status.halt")
-    resp, last = w.input("m_axi_rresp"), w.flag("m_axi_rlast")
-    ident = w.input("m_axi_rid")
-    for index, who in enumerate(READERS):
-        mine = beat & (ident == index)
+    halt = w.flag("status.halt")
+    for who in READERS:
+        bus = w.port(who)[1]
+        resp, last = w.input(f"{bus}_rresp"), w.flag(f"{bus}_rlast")
+        mine = w.state[f"beat.{who}"]
         bad = mine & (resp != 0)
         if not bad.any():
             continue

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from beatmatch.config import Config
 from beatmatch.isa import ENGINE_OF, Engine, Error, Opcode
 from beatmatch.isa.encode import positions
+from beatmatch.stations.weights import WEIGHTS
 from beatmatch.trace import STATIONS, layout
 from tb.coverage.arch_errors import RAISED
 
@@ -24,6 +25,7 @@ TRACE_PORTS: dict[str, tuple[str, ...]] = {
     "host/bm_host.sv": ("host",),
     "frontend/bm_frontend.sv": ("frontend",),
     "host/bm_port.sv": ("port",),
+    "host/bm_weight_port.sv": ("weight_port",),
     "load/bm_load.sv": ("load",),
     "weights/bm_weights.sv": ("weights",),
     "matmul/bm_matmul.sv": ("matmul",),
@@ -32,7 +34,7 @@ TRACE_PORTS: dict[str, tuple[str, ...]] = {
     "vector/bm_vector_trace.sv": ("vector",),
     "store/bm_store.sv": ("store",),
 }
-"""Files whose `trace_o` is the record of these stations."""
+"""Files whose `trace_o` is the record of these stations, as far as a configuration has them."""
 
 INSTRUCTION_PORTS: dict[tuple[str, str], tuple[Engine, ...]] = {
     ("load/bm_load.sv", "instr_i"): (Engine.LOAD,),
@@ -83,6 +85,8 @@ USED_BITS: dict[tuple[str, str], tuple[int, tuple[int, ...]]] = {
     ("frontend/bm_legality.sv", "code_o"): (8, (REFUSED,)),
     **{(file, f"s_axil_{name}_o"): (2, (RESPONSE,)) for file in ("bm_core.sv", "host/bm_host.sv", "host/bm_axil.sv")
        for name in ("bresp", "rresp")},
+    **{(file, f"m_axi_weights_{name}"): (width, (used,)) for file in ("bm_core.sv", "host/bm_weight_port.sv")
+       for name, width, used in (("arid_o", 2, 0), ("arsize_o", 3, 0), ("arburst_o", 2, 0), ("rid_i", 2, WEIGHTS))},
 }  # fmt: skip
 """Ports of values with bits that are never used: width of a value, and a mask of used bits per value side by side."""
 
@@ -157,7 +161,8 @@ def _zero(engine: Engine, config: Config) -> Bits:
 def constant_bits(config: Config) -> dict[tuple[str, str], tuple[Bits, int]]:
     """Bits that never toggle in a configuration, and the port's width, by (file, port)."""
     found: dict[tuple[str, str], tuple[Bits, int]] = {}
-    for file, stations in TRACE_PORTS.items():
+    for file, listed in TRACE_PORTS.items():
+        stations = [name for name in listed if name in layout(config).stations]
         bits, width = _empty_trace(stations, config)
         offset = 0
         for station in stations:

@@ -14,12 +14,14 @@ from tb.coverage import (
     micro_control,
     micro_engines,
     micro_memories,
+    micro_weight_port,
 )
 from tb.coverage.group import Group, of_module
 
 MODULES = (
     arch_instructions, arch_sync, arch_values, arch_errors, arch_host, micro_engines, micro_array, micro_memories,
         micro_bus,
+    micro_weight_port,
     micro_control,
 )  # fmt: skip
 

@@ -18,19 +18,16 @@ CHANNELS = ("AR", "R", "AW", "W", "B")
 STATES = ("idle", "begun", "waiting", "ending")
 
 
-def _address(w: Window, slot: str) -> np.ndarray:
-    data = w.data("port", slot, "address").astype(np.int64)
+def _address(w: Window, station: str, slot: str) -> np.ndarray:
+    data = w.data(station, slot, "address").astype(np.int64)
     return data[:, 0] | (data[:, 1] & 0x7FFFFFFF) << 32
 
 
 def _bursts(w: Window, who: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cycles, addresses and beats of the bursts that a requester put on the port."""
-    slot = "aw" if who == "store" else "ar"
-    on = w.on("port", slot)
-    if who != "store":
-        on = on & (w.field("port", "ar", "id") == READERS.index(who))
-    at = np.flatnonzero(on)
-    return at, _address(w, slot)[at], w.field("port", slot, "len")[at] + 1
+    """Cycles, addresses and beats of the bursts that a requester put on its port."""
+    station, slot = ("port", "aw") if who == "store" else (w.port(who)[0], "ar")
+    at = np.flatnonzero(w.on("port", "aw") if who == "store" else w.state[f"burst.{who}"])
+    return at, _address(w, station, slot)[at], w.field(station, slot, "len")[at] + 1
 
 
 @group(
@@ -117,8 +114,10 @@ def channel_stalls(w: Window) -> Iterable[str]:
     }  # fmt: skip
     for who in REQUESTERS:
         states = _phase(w, who)
+        bus = w.port(who)[1]
+        own = held | {"AR": alive & ~w.flag(f"{bus}_arready"), "R": alive & ~w.flag(f"{bus}_rvalid")}
         for channel in ("AR", "R") if who != "store" else ("AW", "W", "B"):
-            yield from (f"{channel} {who} {state}" for state, mask in states.items() if (held[channel] & mask).any())
+            yield from (f"{channel} {who} {state}" for state, mask in states.items() if (own[channel] & mask).any())
     halted = w.flag("status.halt") & w.flag("status.busy")
     yield from (f"{channel} while halted" for channel, mask in held.items() if (mask & halted).any())
 
@@ -129,7 +128,9 @@ def channel_stalls(w: Window) -> Iterable[str]:
 def read_back_pressure(w: Window) -> Iterable[str]:
     held = w.flag("m_axi_rvalid") & (w.field("port", "ready", "rready") == 0) & w.flag("rst_n")
     for index, who in enumerate(READERS):
-        mine = held & (w.input("m_axi_rid") == index)
+        station, bus = w.port(who)
+        waits = w.flag(f"{bus}_rvalid") & (w.field(station, "ready", "rready") == 0) & w.flag("rst_n")
+        mine = waits & (w.input(f"{bus}_rid") == index)
         long = mine & before(mine) & before(mine, 2) & before(mine, 3)
         yield from (f"{who} {name}" for name in hit({"once": mine, "four cycles": long}))
     yield from hit({"with AR granted": held & w.on("port", "ar"), "with W moving": held & w.on("port", "w")})
@@ -138,9 +139,9 @@ def read_back_pressure(w: Window) -> Iterable[str]:
 @group(MICROARCHITECTURAL, "Cycles from a burst on AR to the requester's next beat, while it has no other burst out.",
        (f"{who} {size}" for who, size in product(READERS, buckets(LATENCIES))))  # fmt: skip
 def read_latency(w: Window) -> Iterable[str]:
-    for index, who in enumerate(READERS):
-        alone = w.on("port", "ar") & (w.field("port", "ar", "id") == index) & (w.state[f"reads.{who}"] == 0)
-        beats = np.flatnonzero(w.state["beat"] & (w.input("m_axi_rid") == index))
+    for who in READERS:
+        alone = w.state[f"burst.{who}"] & (w.state[f"reads.{who}"] == 0)
+        beats = np.flatnonzero(w.state[f"beat.{who}"])
         for at in np.flatnonzero(alone).tolist():
             later = beats[beats > at]
             if len(later):

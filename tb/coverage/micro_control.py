@@ -74,8 +74,7 @@ def halt_states(w: Window) -> Iterable[str]:
            "signal given", "nothing to wait for", "a hundred cycles"])  # fmt: skip
 def halted_drain(w: Window) -> Iterable[str]:
     halt = w.flag("status.halt") & w.flag("status.busy")
-    beat = w.state["beat"]
-    masks = {f"read beats of {who}": halt & beat & (w.input("m_axi_rid") == i) for i, who in enumerate(READERS)}
+    masks = {f"read beats of {who}": halt & w.state[f"beat.{who}"] for who in READERS}
     retire = np.zeros(w.cycles, bool)
     for engine in ENGINES:
         retire |= w.on(engine, "retire")
@@ -107,14 +106,17 @@ def _after(values: np.ndarray) -> np.ndarray:
        + ["error response a cycle behind an error"])  # fmt: skip
 def simultaneous_errors(w: Window) -> Iterable[str]:
     halt = w.flag("status.halt")
-    bad = w.state["beat"] & (w.input("m_axi_rresp") != 0)
+    refused = {
+        name: w.state[f"beat.{reader}"] & (w.input(f"{w.port(reader)[1]}_rresp") != 0)
+        for name, reader in zip(("FRONTEND", "LOAD", "WEIGHTS"), READERS, strict=True)
+    }
+    bad = np.any(list(refused.values()), axis=0)
     answer = w.flag("m_axi_bvalid") & (w.input("m_axi_bresp") != 0)
     for at, engine, code, _ in w.facts.errors:
         cycle = at - 1  # in which it was raised
         winner = Engine(engine)
         bus = code in (Error.BUS_SLVERR, Error.BUS_DECERR)
-        if bad[cycle] and not halt[cycle]:
-            who = ("FRONTEND", "LOAD", "WEIGHTS")[int(w.input("m_axi_rid")[cycle])]
+        for who in (name for name, mask in refused.items() if mask[cycle] and not halt[cycle]):
             if who != winner.name:
                 yield f"{who} loses to {winner.name}"
             if answer[cycle] and bus and who == winner.name:

@@ -16,6 +16,7 @@ from beatmatch.config import Config
 from beatmatch.isa import Engine, Error, Instruction, decode
 from beatmatch.isa.fields import BASE_REGISTERS, INSTRUCTION_BYTES, SEMAPHORE_MAX, SEMAPHORES
 from beatmatch.stations.host import PLACES
+from beatmatch.stimulus import RDATA_WORD
 from tb.coverage.counts import Level
 from tb.coverage.vector_values import VectorValues
 from tb.coverage.window import ENGINES, READERS, Access, Facts, Sync, Window, before
@@ -97,9 +98,15 @@ class Tracker:
         beat = w.flag("m_axi_rvalid") & (w.field("port", "ready", "rready") == 1)
         found["beat"] = beat
         for index, reader in enumerate(READERS):
-            mine = w.on("port", "ar") & (w.field("port", "ar", "id") == index)
-            ended = beat & w.flag("m_axi_rlast") & (w.input("m_axi_rid") == index)
-            level(f"reads.{reader}", mine, ended, resets)
+            station, bus = w.port(reader)
+            if station == "port":
+                mine = w.on("port", "ar") & (w.field("port", "ar", "id") == index)
+                read = beat & (w.input("m_axi_rid") == index)
+            else:
+                mine = w.on(station, "ar")
+                read = w.flag(f"{bus}_rvalid") & (w.field(station, "ready", "rready") == 1)
+            found[f"burst.{reader}"], found[f"beat.{reader}"] = mine, read
+            level(f"reads.{reader}", mine, read & w.flag(f"{bus}_rlast"), resets)
         level("writes", w.on("port", "aw"), w.flag("m_axi_bvalid"), resets)
         bursts = np.where(w.on("port", "aw"), w.field("port", "aw", "len") + 1, 0)
         level("beats_owed", bursts, w.on("port", "w"), resets)
@@ -162,7 +169,8 @@ class Tracker:
         if not self._fetching:
             return
         burst = self._fetching[0]
-        for offset, value in enumerate(w.rows[at, 3:].astype("<u4").tobytes()):
+        words = w.rows[at, RDATA_WORD : RDATA_WORD + self.config.mem_bytes // 4]
+        for offset, value in enumerate(words.astype("<u4").tobytes()):
             self._image[burst[0] + offset] = value
         burst[0] += self.config.mem_bytes
         burst[1] -= 1
@@ -270,11 +278,10 @@ def _event_columns(w: Window) -> dict[str, np.ndarray]:
     axil = {name: w.field("host", "axil", name).astype(bool) for name in ("awready", "wready", "arready")}
     bvalid, rvalid = (w.field("host", "axil", name).astype(bool) for name in ("bvalid", "rvalid"))
     alive = w.flag("rst_n")
-    fetching = w.input("m_axi_rid") == 0
     busy = w.flag("status.busy")
     return {
-        "fetch_ar": w.on("port", "ar") & (w.field("port", "ar", "id") == 0),
-        "fetch_beat": w.state["beat"] & fetching,
+        "fetch_ar": w.state["burst.fetch"],
+        "fetch_beat": w.state["beat.fetch"],
         "dispatch": w.on("frontend", "dispatch"),
         "sync": sync,
         "error": w.on("host", "error"),

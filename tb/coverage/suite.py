@@ -30,6 +30,7 @@ VERILATOR: dict[str, Config] = {
     "narrow": Config(4, 4, 512, 2, 32, 2, 2, 2, 32, 2, 4),
     "wide": Config(4, 8, 192, 3, 48, 3, 3, 3, 32, 3, 8),
     "tall": Config(8, 4, 128, 1, 32, 1, 4, 1, 512, 4, 8),
+    "split": Config(16, 4, 128, 2, 32, 2, 3, 2, 32, 4, 8, weight_port=1),
 }
 """Small configurations that take every generate branch of the RTL between them; code coverage is measured on these."""
 
@@ -41,6 +42,7 @@ ICARUS: dict[str, Config] = {
     "halves": Config(8, 16, 112, 7, 28, 7, 5, 5, 128, 16, 16),
     "fourths": Config(4, 16, 64, 4, 16, 4, 2, 8, 32, 3, 4),
     "deep": Config(8, 8, 128, 8, 32, 8, 8, 8, 64, 16, 8),
+    "apart": Config(4, 8, 128, 2, 32, 2, 3, 2, 256, 4, 8, weight_port=1),
     "large": Config(64, 32, 16, 1, 4, 1, 2, 2, 32, 2, 4),
 }
 """Configurations of other shapes, for the bins that depend on shape, banks and depths."""

@@ -170,6 +170,11 @@ class Window:
             return self.field("host", "status", name.removeprefix("status.")).astype(bool)
         return self.input(name).astype(bool)
 
+    def port(self, reader: str) -> tuple[str, str]:
+        """Where a requester's reads go: the station of its port, and the prefix of that port's inputs."""
+        own = reader == "weights" and self.config.weight_port
+        return ("weight_port", "m_axi_weights") if own else ("port", "m_axi")
+
     def event(self, name: str) -> np.ndarray:
         """`on` of a slot that is named in one word: ``load.write``."""
         return self.on(*name.split("."))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Combinational paths of the whole core's netlist, found by structure: no solver, no bound, no assumption.
 
-From each valid output of both ports the netlist is followed back to registers, memories and inputs. An input named
+From each valid output of the ports the netlist is followed back to registers, memories and inputs. An input named
 ready that is met on the way would be a path from ready to valid, which AXI forbids and which can close a loop.
 """
 
@@ -18,6 +18,7 @@ TOP = "bm_core"
 FORBIDDEN = {
     "m_axi_arvalid_o": "m_axi_arready_i",
     "m_axi_awvalid_o": "m_axi_awready_i",
+    "m_axi_weights_arvalid_o": "m_axi_weights_arready_i",
     "m_axi_wvalid_o": "m_axi_wready_i",
     "s_axil_bvalid_o": "s_axil_bready_i",
     "s_axil_rvalid_o": "s_axil_rready_i",
@@ -76,7 +77,7 @@ def check(folder: Path, sources: list[Path] | None = None) -> list[dict]:
     """Rows of the report: per valid output, whether it depends on any ready in the same cycle."""
     started = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    parameters = Config(rows=4, cols=4, mem_bits=32).rtl_parameters() | {"TRACE": 0}
+    parameters = Config(rows=4, cols=4, mem_bits=32, weight_port=1).rtl_parameters() | {"TRACE": 0}
     assigned = " ".join(f"-G {name}={value}" for name, value in parameters.items())
     files = " ".join(map(str, sources or toolchain.rtl_sources()))
     netlist.yosys(folder, READ.format(top=TOP, parameters=assigned, sources=files))

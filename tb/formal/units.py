@@ -90,6 +90,7 @@ UNITS = (
     ),
     Unit("bm_axil", "AXI4-Lite slave"),
     Unit("bm_port", "AXI4 master"),
+    Unit("bm_weight_port", "AXI4 master for weights", ({"WEIGHT_PORT": 0}, {"WEIGHT_PORT": 1})),
     Unit("bm_row_bursts", "Rows to bursts", ({"MEM_BITS": 64, "OUTSTANDING": 2},)),
     Unit("bm_weight_fifo", "Weight FIFO"),
     Unit("bm_accounting", "Cycle categories"),

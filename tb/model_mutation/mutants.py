@@ -25,7 +25,8 @@ TARGETS = (
     "stations/frontend.py", "stations/gearbox.py", "stations/host.py", "stations/load.py", "stations/matmul.py",
     "stations/port.py", "stations/row_bursts.py", "stations/scratchpad.py", "stations/semaphores.py",
     "stations/store.py", "stations/transfer.py", "stations/vector.py", "stations/vector_elements.py",
-    "stations/vector_lanes.py", "stations/weight_fifo.py", "stations/weights.py", "stations/writer.py",
+    "stations/vector_lanes.py", "stations/weight_fifo.py", "stations/weight_port.py", "stations/weights.py",
+    "stations/writer.py",
 )  # fmt: skip
 """Files of the golden model: stepped machine, its memory and host, decoder, numerics, functional tier."""
 ASIDE = {"__repr__", "__str__", "sv_include", "_place"}

@@ -27,9 +27,10 @@ FOLDER = toolchain.SIM_BUILD / "model_mutation"
 CONFIGS = (
     preset("tiny"),
     Config(4, 8, 96, 3, 24, 3, 2, 2, 64, 3, 4, "flat"),
-    Config(16, 4, 48, 3, 20, 5, 2, 1, 256, 1, 4, "tall"),
+    Config(16, 4, 48, 3, 20, 5, 2, 1, 256, 1, 4, "tall", weight_port=1),
 )
-"""Rows over columns and columns over rows, memory narrower and wider than a word, least and odd depths."""
+"""Rows over columns and columns over rows, memory narrower and wider than a word, least and odd depths, one
+memory and two."""
 
 
 @dataclass(frozen=True)

@@ -33,14 +33,14 @@ class CommandDriver(uvm_driver):
 
 
 class MemoryDriver(uvm_driver):
-    """Chooses the memory behind the port of the programs to come."""
+    """Chooses the memories behind the ports of the programs to come."""
 
     async def run_phase(self) -> None:
         """One item after the other."""
         bfm = self.cdb_get("BFM")
         while True:
             item: MemoryItem = await self.seq_item_port.get_next_item()
-            bfm.timing = item.timing
+            bfm.timing, bfm.weight_timing = item.timing, item.weights
             self.seq_item_port.item_done()
 
 

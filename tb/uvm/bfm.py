@@ -81,7 +81,8 @@ class CoreBfm:
     ----------
     config : Config
     timing : MemoryTiming or None
-        The memory of the programs to come, instead of their own.
+        The memory of the programs to come, instead of their own; ``weight_timing`` is the same for the memory behind a
+        weight port.
     watchers : list of callable
         Called with every `Block`.
     programs, cycles : int
@@ -93,6 +94,7 @@ class CoreBfm:
     def __init__(self, transport: Transport, config: Config) -> None:
         self.config = config
         self.timing: MemoryTiming | None = None
+        self.weight_timing: MemoryTiming | None = None
         self.watchers: list[Callable[[Block], None]] = []
         self.programs = self.cycles = 0
         self.complaints: list[str] = []
@@ -115,6 +117,8 @@ class CoreBfm:
             program = item.program.replace(config=self.config)
             if self.timing is not None:
                 program = program.replace(timing=self.timing)
+            if self.weight_timing is not None:
+                program = program.replace(weight_timing=self.weight_timing)
             await self._open(self._with_plans(program))
             while not self._machine.finished:
                 if self._machine.cycle_count >= MOST_CYCLES:

@@ -46,12 +46,13 @@ class ProgramItem(uvm_sequence_item):
 class MemoryItem(uvm_sequence_item):
     """For the memory agent: latency, bandwidth, stalls and error responses of the programs from now on.
 
-    ``timing=None`` gives every program its own memory again.
+    ``timing=None`` gives every program its own memory again, and ``weights=None`` its own memory behind the weight
+    port, which only some configurations have.
     """
 
-    def __init__(self, timing: MemoryTiming | None, name: str = "memory") -> None:
+    def __init__(self, timing: MemoryTiming | None, weights: MemoryTiming | None = None, name: str = "memory") -> None:
         super().__init__(name)
-        self.timing = timing
+        self.timing, self.weights = timing, weights
 
 
 class ResetItem(uvm_sequence_item):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable
 
 from pyuvm import uvm_reg_block, uvm_sequence
@@ -16,6 +17,9 @@ from tb.lockstep.streams import derive, stream
 from tb.uvm import directed
 from tb.uvm.bfm import BenchError
 from tb.uvm.items import MemoryItem, ProgramItem, RegisterItem, ResetItem, When
+
+SHOWS = {"vector.sp_read": directed.vector_passes, "weight_port.ar": directed.gemv}
+"""Programs that show what `directed.weights_from_scratchpad` does not."""
 
 
 class CoreSequence(uvm_sequence):
@@ -38,9 +42,9 @@ class CoreSequence(uvm_sequence):
             raise BenchError(f"{item} was never played, though its driver says that it is done.")
         return item
 
-    async def memory(self, timing: MemoryTiming | None) -> None:
-        """Change the memory of the programs to come; None is each program's own."""
-        await _send(self.sequencer.memory, MemoryItem(timing))
+    async def memory(self, timing: MemoryTiming | None, weights: MemoryTiming | None = None) -> None:
+        """Change the memories of the programs to come; None is each program's own."""
+        await _send(self.sequencer.memory, MemoryItem(timing, weights))
 
     async def reset(self, when: When | int, **options) -> None:
         """Plan a reset in the next program; options as `ResetItem`."""
@@ -95,7 +99,7 @@ class ResetInStates(CoreSequence):
         """One run per state."""
         for slot in self.slots:
             rng = stream(self.seed, slot)
-            make = directed.vector_passes if slot == "vector.sp_read" else directed.weights_from_scratchpad
+            make = SHOWS.get(slot, directed.weights_from_scratchpad)
             await self.reset(
                 When(slot, delay=rng.randint(0, 2)), length=rng.randint(1, 3), start_after=rng.randint(0, 9)
             )
@@ -134,7 +138,8 @@ class Mix(CoreSequence):
         for index in range(self.count):
             rng = stream(self.seed, index)
             own = rng.random() < 0.5
-            await self.memory(None if own else random_programs.memory_timing(rng, self.config, self.dials))
+            timing = None if own else random_programs.memory_timing(rng, self.config, self.dials)
+            await self.memory(timing, self._weights(stream(self.seed, index, "weights")))
             if rng.random() < 0.3:
                 await self.reset(rng.randint(100, 900), length=rng.randint(1, 4), start_after=rng.randint(0, 20))
             if rng.random() < 0.3:
@@ -146,3 +151,9 @@ class Mix(CoreSequence):
             else:
                 await self.run(random_programs.generate(derive(self.seed, index), self.config, self.dials))
         await self.memory(None)
+
+    def _weights(self, rng: random.Random) -> MemoryTiming | None:
+        """A memory behind the weight port, or each program's own; there may be no such port."""
+        if not self.config.weight_port or rng.random() < 0.5:
+            return None
+        return random_programs.memory_timing(rng, self.config, self.dials)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every coverage group can be hit, and can fail to be hit; none is empty; where blocks are cut does not matter."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,8 @@ from tb.coverage.groups import GROUPS
 from tests.coverage.cases import CASES
 from tests.coverage.recorder import CONFIG, Recorder
 
-CONFIGS = {"parts": Config(8, 4, 64, 2, 16, 2, 2, 2, 32, 2, 4)}
+SPLIT = dataclasses.replace(CONFIG, weight_port=1)
+CONFIGS = {"parts": Config(8, 4, 64, 2, 16, 2, 2, 2, 32, 2, 4), "two_ports": SPLIT, "weight_port": SPLIT}
 """Groups whose case needs another configuration than the others."""
 QUIET = {"status": ["idle"], "channel_stalls": ["B store idle", "R fetch idle", "R load idle", "R weights idle"]}
 """What an idle machine hits, besides its configuration."""

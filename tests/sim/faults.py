@@ -159,8 +159,8 @@ FAULTS = (
         "assign m_axi_weights_rready_o = OWN && m_axi_weights_rvalid_i && weights_r_ready_i;",
         "logic was_q; always_ff @(posedge clk_i) was_q <= OWN && m_axi_weights_rvalid_i && weights_r_ready_i;\n"
         "  assign m_axi_weights_rready_o = OWN && m_axi_weights_rvalid_i && was_q;",
-        ("value", "digest"),
-        ("weight_port", "weights"),
+        "late",
+        "weight_port",
         config=SPLIT,
     ),
     rtl(
