@@ -145,6 +145,15 @@ def test_run_and_pareto(explore, folder):
         assert point["front"] == (not beaten)
 
 
+def test_a_study_file_is_run(explore, folder):
+    text = 'network = "net.csv"\nbase = "tiny"\ngranularity = "layers"\n[sweep]\narray = ["4x4", "8x8"]\n'
+    (folder / "study.toml").write_text(text)
+    code, out, _ = explore("run", "--study", "study.toml", "--json", "--jobs", "1")
+    points = json.loads(out)["points"]
+    assert code == 0 and [point["point"] for point in points] == ["array=4x4", "array=8x8"]
+    assert all(point["cycles"] > 0 and point["granularity"] == "layers" for point in points)
+
+
 def test_help_has_examples(explore, capsys):
     for question in ("run", "pareto", "sensitivity", "roofline", "compare"):
         with pytest.raises(SystemExit) as stop:
@@ -164,7 +173,9 @@ def test_help_has_examples(explore, capsys):
         (("run", "--network", "net.csv", "--dims", "batch=x"), "must be a number"),
         (("run", "--network", "net.csv", "--jobs", "0"), "--jobs is 0"),
         (("run", "--network", "net.csv", "--out", "no/t.parquet"), "no such folder"),
-        (("run", "--network", "net.csv", "--study", "s.toml"), "says it all"),
+        (("run", "--network", "net.csv", "--study", "s.toml"), "leave --network out"),
+        (("run", "--base", "tiny", "--study", "s.toml"), "leave --base out"),
+        (("run", "--granularity", "layers", "--study", "s.toml"), "leave --granularity out"),
         (("pareto", "none.parquet"), "does not exist"),
         (("pareto", "none.parquet", "--objectives", "cycles"), "at least two objectives"),
         (("compare", "--network", "net.csv", "--base", "tiny", "--a", "sp_banks=8x"), "cannot be built"),

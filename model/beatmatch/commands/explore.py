@@ -28,6 +28,9 @@ from beatmatch.explore.sensitivity import PARAMETERS
 from beatmatch.explore.study import GRANULARITIES, LAYERS, NETWORK, Study, parse_axis, read_study
 from beatmatch.memory.presets import STANDARDS
 
+BASE = "base"
+STUDY = ("network", "base", "memory", "dims", "granularity", "sweep")
+"""Options that a study file replaces."""
 CHANGES = "name=value, where a value may be a multiple of the base's such as 2x or 0.5x"
 
 
@@ -106,7 +109,7 @@ def _add_compare(questions, make) -> None:
 
 def _study_options(parser: argparse.ArgumentParser, granularity: str) -> None:
     parser.add_argument("--network", nargs="+", metavar="NETWORK", default=[], help="names, .onnx or .csv files")
-    parser.add_argument("--base", metavar="CONFIG", default="base", help=CONFIG_HELP + " (base)")
+    parser.add_argument("--base", metavar="CONFIG", help=f"{CONFIG_HELP} ({BASE})")
     parser.add_argument(
         "--memory", nargs="+", metavar="NAME=VALUE", default=[],
         help=f"of the base: {', '.join((*changes.MEMORY_COUNTS, *changes.RATES))} (what the preset is measured with); "
@@ -114,9 +117,10 @@ def _study_options(parser: argparse.ArgumentParser, granularity: str) -> None:
     )  # fmt: skip
     parser.add_argument("--dims", nargs="+", metavar="NAME=SIZE", default=[], help="dynamic sizes of ONNX files")
     parser.add_argument(
-        "--granularity", choices=GRANULARITIES, default=granularity,
+        "--granularity", choices=GRANULARITIES,
         help=f"time each layer alone (quick: equal layers once), or the network with its overlap ({granularity})",
     )  # fmt: skip
+    parser.set_defaults(usual=granularity)
     parser.add_argument("--jobs", type=int, default=_processors(), help="processes on this machine (one per processor)")
     parser.add_argument("--ray", metavar="ADDRESS", help="run on a Ray cluster: auto, local, or its address")
 
@@ -135,7 +139,7 @@ def _processors() -> int:
 
 def _base_of(arguments: argparse.Namespace) -> dict:
     """What the options say about networks, base and granularity: the fields of a `Study`."""
-    config = parse_config(arguments.base)
+    config = parse_config(arguments.base or BASE)
     standard = [text for text in arguments.memory[:1] if "=" not in text]
     table = dict(_pairs(arguments.memory[len(standard) :])) | ({STANDARD: standard[0]} if standard else {})
     memory = memory_of(table, config)
@@ -144,8 +148,8 @@ def _base_of(arguments: argparse.Namespace) -> dict:
         if not size.isdigit():
             raise CommandError(f"--dims {name} must be a number, not {size!r}.")
         dims[name] = int(size)
-    base = Machine(config, memory)
-    return {"networks": tuple(arguments.network), "base": base, "granularity": arguments.granularity, "dims": dims}
+    base, granularity = Machine(config, memory), arguments.granularity or arguments.usual
+    return {"networks": tuple(arguments.network), "base": base, "granularity": granularity, "dims": dims}
 
 
 def _pairs(texts: list[str]) -> list[tuple[str, str]]:
@@ -158,8 +162,9 @@ def _pairs(texts: list[str]) -> list[tuple[str, str]]:
 
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.study:
-        if arguments.network or arguments.sweep or arguments.memory or arguments.dims:
-            raise CommandError("--study says it all: leave --network, --memory, --dims and --sweep out.")
+        given = [name for name in STUDY if getattr(arguments, name)]
+        if given:
+            raise CommandError(f"--study says it all: leave --{given[0]} out, or write it into {arguments.study}.")
         study = read_study(arguments.study, parse_config)
     else:
         study = Study(**_base_of(arguments), axes=tuple(map(parse_axis, arguments.sweep)))
