@@ -41,8 +41,16 @@ def network(*makers, **fields):
         Traffic(f"w of {one.name}", "weights", one.name, one.read_bytes, one.written_bytes, one.minimum_bytes)
         for one in layers
     ]
-    values = {"options": {"host": {"elements_per_cycle": 16}}, "reason": "Made up.", **fields}
-    return NetworkResult("made up", "", CONFIG, MEMORY, layers, traffic, 0.25, 99.5, **values)
+    values = {
+        "name": "made up",
+        "memory": MEMORY,
+        "options": {"host": {"elements_per_cycle": 16}},
+        "reason": "Made up.",
+        **fields,
+    }
+    return NetworkResult(
+        source="", config=CONFIG, layers=layers, traffic=traffic, cpu_seconds=0.25, peak_rss_mb=99.5, **values
+    )
 
 
 def random_network(count: int, seed: int = 1) -> NetworkResult:
