@@ -7,6 +7,7 @@ import random
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from beatmatch.memory import Dram, MemoryAgent, MemoryImage, MemoryTiming, MemoryTimingError, dram_preset
@@ -372,3 +373,10 @@ def test_the_page_has_the_figures_of_the_presets():
 def test_the_file_on_the_page_is_a_memory():
     (text,) = re.findall(r"```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert MemoryTiming.from_dict(json.loads(text)).dram.trefi == 7800
+
+
+def test_the_python_on_the_page_runs():
+    (text,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    found = {"a": np.ones((20, 20), np.int8), "b": np.ones((20, 20), np.int8)}
+    exec(text, found)
+    assert found["run"].dram[0].hits > 20 and found["own"].dram.trcd == 10
