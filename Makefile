@@ -32,7 +32,7 @@ jobs_option   = $(if $(JOBS),--jobs $(JOBS))
 sims_option   = $(if $(filter-out file,$(origin SIM)),--sim $(SIM))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lockstep sim bench bench-edit synth measure lint generate replay clean
+.PHONY: help setup demo test lockstep sim bench bench-peers bench-edit synth measure lint generate replay clean
 .PHONY: smoke regress nightly uvm cover mutate formal faults planted reruns testplan report signoff
 
 help:
@@ -58,6 +58,9 @@ sim: setup ## run one plain cocotb bench by name: a station's, the whole core's,
 bench: setup ## speed of the lockstep run and what the time goes to; fast tier beside stepped
 	@$(RUN_MODULE) tb.lockstep.bench --sim $(SIM) $(config_option)
 	@$(RUN_MODULE) tb.fast.bench
+
+bench-peers: setup ## the same layers on SCALE-Sim and ZigZag, in environments of their own (ten minutes, 9 GB)
+	@$(RUN_MODULE) tb.peers
 
 bench-edit: setup ## time the loop from an edit in the PE to the first divergence report
 	@$(RUN_MODULE) tb.bench_edit

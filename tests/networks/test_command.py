@@ -35,6 +35,18 @@ def test_json_and_csv_say_the_same(capsys, tmp_path):
     assert sum(int(row["macs"]) for row in rows) == data["macs"]
 
 
+def test_page_trace_and_comparison_are_written(capsys, tmp_path):
+    before, page, trace = (tmp_path / name for name in ("a.json", "page.html", "trace.json"))
+    assert run(capsys, "squeezenet1_1", "--json", str(before))[0] == 0
+    smaller = ("--config", "mxu128,rows=64,cols=64", "--compare", str(before))
+    code, out, _ = run(capsys, "squeezenet1_1", *smaller, "--html", str(page), "--perfetto", str(trace))
+    assert code == 0
+    assert "all layers" in out
+    assert "A against B" in page.read_text()
+    names_ = {event.get("name") for event in json.loads(trace.read_text())["traceEvents"]}
+    assert "node_Conv_7" in names_
+
+
 def test_every_packaged_network_is_listed(capsys):
     code, out, _ = run(capsys, "--list")
     assert code == 0

@@ -3,7 +3,10 @@
 
 import re
 
+from beatmatch.config import preset
 from beatmatch.networks import library
+from beatmatch.networks.lowering.placement import place
+from beatmatch.networks.lowering.placement import where as placed
 from beatmatch.networks.operators import OPERATORS
 from beatmatch.networks.translate import RULES
 from tb.toolchain import ROOT
@@ -31,7 +34,7 @@ def test_the_table_of_networks():
     rows = []
     for name in library.names():
         graph = library.load(name)
-        where = graph.where()
+        where = placed(place(graph, preset("mxu128")))
         places = " | ".join(str(where[place]) for place in ("core", "free", "estimate"))
         rows.append(f"| `{name}` | {graph.total_macs:,} | {graph.parameters:,} | {places} |")
     head = ["| network | MACs | parameters | core | free | estimate |", "|---|---:|---:|---:|---:|---:|"]

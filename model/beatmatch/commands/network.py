@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +24,10 @@ from beatmatch.networks.graph import Graph
 from beatmatch.networks.like.compare import compare
 from beatmatch.networks.proof import LARGEST, names, proofs, provable
 from beatmatch.networks.read import read_network
+from beatmatch.networks.report import compare as compare_results
+from beatmatch.networks.report import comparison_view, view, write_csv, write_page, write_trace
 from beatmatch.networks.result import NetworkResult
+from beatmatch.networks.saved import load as load_result
 from beatmatch.networks.timing import time_network
 
 LIKE = ("scale-sim",)
@@ -37,6 +39,7 @@ def add_parsers(commands: argparse._SubParsersAction, make) -> None:
   beatmatch network --list
   beatmatch network resnet50 --config mxu128
   beatmatch network model.onnx --config base --dims batch=1 --json result.json --csv layers.csv
+  beatmatch network resnet50 --config mxu128,sp_words=32768 --compare result.json --html both.html
   beatmatch network layers.csv --config mxu128 --like scale-sim
   beatmatch network resnet18 --config mxu128 --prove
 """)  # fmt: skip
@@ -52,7 +55,11 @@ def add_parsers(commands: argparse._SubParsersAction, make) -> None:
     )
     parser.add_argument("--host-bytes", type=int, metavar="N", help="bytes per cycle of that host")
     add_json(parser)
+    parser.add_argument("--all", action="store_true", help="show every layer of a long network")
     parser.add_argument("--csv", metavar="FILE", help="one row per layer")
+    parser.add_argument("--html", metavar="FILE", help="a page: bars per layer, roofline, timeline, traffic, table")
+    parser.add_argument("--perfetto", metavar="FILE", help="layers over time, for Perfetto")
+    parser.add_argument("--compare", metavar="FILE", help="beside a result that --json wrote, which is A")
     parser.add_argument("--like", choices=LIKE, help="beside what that tool's weight-stationary array would take")
     parser.add_argument(
         "--prove", action="store_true", help="run every kind of layer, made small, on the RTL; needs the repository"
@@ -75,14 +82,21 @@ def _network(arguments: argparse.Namespace) -> int:
     timing = timing_of(arguments)
     with _progress(graph.name) as progress:
         result = time_network(graph, config, timing, _host(arguments, config, timing), progress)
-    if arguments.csv:
-        _write_csv(result, arguments.csv)
     if arguments.like:
         return _like(arguments, graph, result)
+    other = load_result(arguments.compare) if arguments.compare else None
+    if arguments.csv:
+        write_csv(arguments.csv, result)
+    if arguments.html:
+        write_page(arguments.html, *(result,) if other is None else (other, result))
+    if arguments.perfetto:
+        write_trace(arguments.perfetto, *(result,) if other is None else (other, result))
     if arguments.json:
         write_json(result.to_dict(), arguments.json)
     if arguments.json != "-":
-        _show(result)
+        console().print(view(result, arguments.all))
+        if other is not None:
+            console().print(comparison_view(compare_results(other, result), arguments.all))
     return 0
 
 
@@ -122,23 +136,6 @@ def _list() -> int:
         table.add_row(name, f"{macs:,}")
     console().print(table)
     return 0
-
-
-def _write_csv(result: NetworkResult, target: str) -> None:
-    rows = result.rows()
-    try:
-        with Path(target).open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-    except OSError as error:
-        raise CommandError(f"{target} cannot be written: {error.strerror}.") from None
-
-
-def _show(result: NetworkResult) -> None:
-    console().print(
-        f"{result.name} on {result.config.name}: {result.cycles:,} cycles, {result.utilization:.1%} of the array's peak"
-    )
 
 
 def _like(arguments: argparse.Namespace, graph: Graph, result: NetworkResult) -> int:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of the graph: their attributes, their multiply-accumulates, and where they run.
 
-`core` runs on Beatmatch's own matrix or vector unit and is timed exactly. `free` moves no data: it renames it.
-`estimate` is work that the RTL cannot do yet: it is priced on a declared host or vector unit and marked so wherever it
-shows.
+`core` runs on Beatmatch's own matrix or vector unit and is timed exactly. `free` moves no data: it is another view of
+it, as long as channels begin at whole words. `estimate` is work that the RTL cannot do yet: it is priced on a declared
+host and marked so wherever it shows. What is usual for an operator may not be possible for a node's shapes: the
+lowering (`lowering.placement`) says where each node runs, and why.
 """
 
 from __future__ import annotations
@@ -58,31 +59,28 @@ def _elementwise(what: str, *attributes: str) -> Operator:
 OPERATORS: dict[str, Operator] = {
     "conv": Operator(
         "core",
-        "inputs x, weight, bias (optional): grouped, depthwise, strided, dilated, any pads, 1-D and 2-D",
+        "inputs x, weight, bias (optional): grouped, depthwise, strided, dilated, padded, 1-D and 2-D",
         (*_WINDOW, "groups"),
         _conv_macs,
     ),
     "dense": Operator("core", "inputs x [..., K], constant weight [K, N], bias [N] (optional)", (), _matmul_macs),
-    "matmul": Operator("core", "two activations [..., M, K] and [..., K, N]; leading axes broadcast", (), _matmul_macs),
+    "matmul": Operator(
+        "core", "two activations [..., M, K] and [..., K, N] without zero points; not broadcast", (), _matmul_macs
+    ),
     "add": Operator("core", "two operands of one shape; a broadcast operand is an estimate", ()),
     "rescale": Operator("core", "int8 to int8 of another scale or zero point, or clipped", ()),
     "maxpool": Operator("core", "maximum over a window; padding is skipped", (*_WINDOW,), moves=True),
     "avgpool": Operator(
         "core", "mean over a window; global pooling is a window of the whole input", (*_WINDOW, "count_include_pad")
     ),
-    "concat": Operator("core", "joined along an axis by where the parts are written", ("axis",), moves=True),
-    "split": Operator("core", "parts along an axis, by where they are read", ("axis", "sizes"), moves=True),
+    "concat": Operator("free", "joined along the channels, each part where it stands", ("axis",), moves=True),
+    "split": Operator("free", "parts along an axis, by where they are read", ("axis", "sizes"), moves=True),
     "slice": Operator(
-        "core", "start and step per axis (numpy's), the rest from the output's shape", ("starts", "steps"), moves=True
+        "free", "start and step per axis (numpy's), the rest from the output's shape", ("starts", "steps"), moves=True
     ),
-    "pad": Operator(
-        "core",
-        "constant, pads as begins then ends over all axes; reflect and edge are estimates",
-        ("pads", "mode", "value"),
-        moves=True,
-    ),
+    "pad": Operator("estimate", "pads as begins then ends over all axes", ("pads", "mode", "value"), moves=True),
     "reshape": Operator("free", "Reshape, Flatten, Squeeze, Unsqueeze; Identity, Dropout", (), moves=True),
-    "transpose": Operator("estimate", "permutation of axes, as a copy by the host", ("perm",), moves=True),
+    "transpose": Operator("free", "permutation of axes", ("perm",), moves=True),
     "resize": Operator(
         "estimate",
         "nearest or linear; coordinate and nearest modes as ONNX names them",
@@ -118,6 +116,6 @@ OPERATORS: dict[str, Operator] = {
     "unary": _elementwise("Sqrt, Exp, Log, Neg, Abs, Reciprocal, Floor, Not, Sin, Cos, by kind", "kind"),
     "softmax": _elementwise("along an axis", "axis"),
     "layernorm": _elementwise("inputs x, scale, bias (optional); over the axes from axis on", "axis", "epsilon"),
-    "batchnorm": _elementwise("per channel of axis 1: inputs x, factor, offset"),
+    "batchnorm": Operator("core", "per channel of axis 1: inputs x, factor (not negative), offset", ()),
     "reduce": _elementwise("mean, sum, max, min over axes, by kind", "kind", "axes", "keepdims"),
 }

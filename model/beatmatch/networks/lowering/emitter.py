@@ -20,6 +20,8 @@ from beatmatch.networks.lowering.scratchpad import DoesNotFit, Room
 SP, ACC, PARAM = Space.SCRATCHPAD, Space.ACCUMULATOR, Space.PARAMETER
 TRANSFER = 32768
 """Bytes of a long transfer: what waits for a part of a tensor does not wait for all of it."""
+PARTS = 8
+"""Most instructions of a transfer: dispatch is in order, and more of them would hold up the others in a full queue."""
 ARENA = 1 << 31
 """Bytes that weights and parameters may have."""
 COLUMNS, ROWS, PITCH = 4095, 511, 1023
@@ -149,9 +151,14 @@ class Emitter:
 
     def _run(self, opcode: Opcode, buffer: Buffer, word: int, chip: int, words: int) -> None:
         most = max(1, TRANSFER // self.config.lanes)
-        for start in range(0, words, most):
-            count = min(most, words - start)
-            self._transfer(opcode, buffer, word + start, chip + start, 1, count, 0, 0)
+        whole, rest = divmod(words, most)
+        rows = max(1, -(-whole // PARTS))
+        for row in range(0, whole, rows):
+            count, start = min(rows, whole - row), row * most
+            self._transfer(opcode, buffer, word + start, chip + start, count, most, most, most)
+        if rest:
+            start = whole * most
+            self._transfer(opcode, buffer, word + start, chip + start, 1, rest, 0, 0)
 
     def _transfer(self, opcode, buffer, word, chip, rows, words, pitch, chip_pitch) -> None:
         config, size = self.config, words * self.config.lanes

@@ -302,7 +302,7 @@ class _Placer:
         return Step(node, FREE)
 
     def _on_core(self, name: str) -> bool:
-        return any(reader.operator.where != ESTIMATE for reader in self.readers[name])
+        return any(r.operator.where != ESTIMATE and r.op != "transpose" for r in self.readers[name])
 
     def _reshape(self, node: Node) -> Step:
         shape = self.graph.tensors[node.outputs[0]].shape or (1,)
