@@ -7,13 +7,15 @@ import logging
 import random
 import warnings
 
-from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiRam
+from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiRam, AxiRamRead, AxiReadBus
 
 AXI_IN = "arready rvalid rid rdata rresp rlast awready wready bvalid bid bresp"
 AXI_OUT = (
     "arvalid arid araddr arlen arsize arburst rready awvalid awid awaddr awlen awsize awburst wvalid wdata wstrb wlast "
     "bready"
 )
+AXI_READ_IN = "arready rvalid rid rdata rresp rlast"
+AXI_READ_OUT = "arvalid arid araddr arlen arsize arburst rready"
 AXIL_IN = "awvalid awaddr wvalid wdata wstrb bready arvalid araddr rready"
 AXIL_OUT = "awready wready bvalid bresp arready rvalid rdata rresp"
 
@@ -41,6 +43,12 @@ def axi_memory(dut, size: int, content: bytearray | None = None) -> AxiRam:
     return AxiRam(bus, dut.clk_i, size=size, mem=content)
 
 
+def axi_weight_memory(dut, size: int, content: bytearray) -> AxiRamRead:
+    """An AXI4 memory that is only read, on ``m_axi_weights``; both memories show one image, so give it the content."""
+    bus = AxiReadBus.from_entity(Ports(dut, "m_axi_weights", AXI_READ_IN, AXI_READ_OUT))
+    return AxiRamRead(bus, dut.clk_i, size=size, mem=content)
+
+
 def axil_master(dut) -> AxiLiteMaster:
     """An AXI4-Lite master on ``s_axil``."""
     return AxiLiteMaster(AxiLiteBus.from_entity(Ports(dut, "s_axil", AXIL_IN, AXIL_OUT)), dut.clk_i)
@@ -48,7 +56,7 @@ def axil_master(dut) -> AxiLiteMaster:
 
 def hold_back(model, rng: random.Random, percent: int) -> None:
     """Pause every channel of a bus model in ``percent`` of the cycles, each by a random stream of its own."""
-    for part in (model.read_if, model.write_if):
+    for part in (model,) if isinstance(model, AxiRamRead) else (model.read_if, model.write_if):
         for name in ("ar", "r", "aw", "w", "b"):
             channel = getattr(part, f"{name}_channel", None)
             if channel is not None:

@@ -16,7 +16,7 @@ from beatmatch import csr
 from beatmatch.isa.fields import Engine, Error
 from beatmatch.memory import MemoryImage
 from beatmatch.program import Program
-from tb.axi import AXI_IN, AXIL_IN, axi_memory, axil_master, hold_back
+from tb.axi import AXI_IN, AXI_READ_IN, AXIL_IN, axi_memory, axi_weight_memory, axil_master, hold_back
 
 PERIOD_NS = 10
 MEMORY_BYTES = 1 << 18
@@ -52,7 +52,7 @@ class Outcome:
 
 
 class Board:
-    """`bm_core` with a memory of MEMORY_BYTES bytes.
+    """`bm_core` with a memory of MEMORY_BYTES bytes, behind both ports if ``weight_port`` says that there are two.
 
     Attributes
     ----------
@@ -60,8 +60,9 @@ class Board:
         What the memory holds; read and write it freely between runs.
     """
 
-    def __init__(self, dut) -> None:
+    def __init__(self, dut, weight_port: int = 0) -> None:
         self.dut = dut
+        self._weight_port = weight_port
         self.memory = bytearray(MEMORY_BYTES)
 
     async def power_up(self) -> None:
@@ -69,19 +70,22 @@ class Board:
         dut = self.dut
         cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, "ns").start())
         dut.rst_ni.value = 0
-        for prefix, names in (("m_axi", AXI_IN), ("s_axil", AXIL_IN)):
+        for prefix, names in (("m_axi", AXI_IN), ("m_axi_weights", AXI_READ_IN), ("s_axil", AXIL_IN)):
             for name in names.split():
                 getattr(dut, f"{prefix}_{name}_i").value = 0
         for _ in range(3):
             await FallingEdge(dut.clk_i)
-        self._ram, self._host = axi_memory(dut, MEMORY_BYTES, self.memory), axil_master(dut)
+        self._models = [axi_memory(dut, MEMORY_BYTES, self.memory), axil_master(dut)]
+        self._host = self._models[-1]
+        if self._weight_port:
+            self._models.append(axi_weight_memory(dut, MEMORY_BYTES, self.memory))
         dut.rst_ni.value = 1
         await FallingEdge(dut.clk_i)
 
     def hold_back(self, rng: random.Random, percent: int) -> None:
-        """Let memory and host pause every channel in ``percent`` of the cycles from now on."""
-        hold_back(self._ram, rng, percent)
-        hold_back(self._host, rng, percent)
+        """Let memories and host pause every channel in ``percent`` of the cycles from now on."""
+        for model in self._models:
+            hold_back(model, rng, percent)
 
     async def write(self, register: csr.Register, value: int, index: int = 0) -> None:
         """Write a register; those of 64 bits take two bus writes."""

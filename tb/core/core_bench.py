@@ -69,7 +69,7 @@ def product(board: Board, rng: random.Random, random_: np.random.Generator) -> C
 async def registers(dut) -> None:
     """The configuration can be read, base registers keep what was written, holes answer with an error."""
     rng, _ = streams("registers")
-    board = Board(dut)
+    board = Board(dut, CONFIG.weight_port)
     await board.power_up()
     board.hold_back(rng, 50)
     assert csr.ID.unpack(await board.read(csr.ID)) == {"version": csr.ID_VERSION_VALUE, "letters": csr.ID_LETTERS_VALUE}
@@ -91,7 +91,7 @@ async def registers(dut) -> None:
 async def products(dut) -> None:
     """Random matrix products, one after the other, under changing back-pressure."""
     rng, random_ = streams("products")
-    board = Board(dut)
+    board = Board(dut, CONFIG.weight_port)
     await board.power_up()
     for index in range(RUNS):
         board.hold_back(rng, PAUSES[index % len(PAUSES)])
@@ -102,7 +102,7 @@ async def products(dut) -> None:
 async def convolutions(dut) -> None:
     """Small convolutions with strides, padding and scales per channel."""
     rng, random_ = streams("convolutions")
-    board = Board(dut)
+    board = Board(dut, CONFIG.weight_port)
     await board.power_up()
     for index in range(max(RUNS // 2, 1)):
         board.hold_back(rng, PAUSES[(index + 1) % len(PAUSES)])
@@ -123,7 +123,7 @@ async def convolutions(dut) -> None:
 async def errors_and_restarts(dut) -> None:
     """Every error stops the core where it should; the right program then runs without a reset."""
     rng, random_ = streams("errors")
-    board = Board(dut)
+    board = Board(dut, CONFIG.weight_port)
     await board.power_up()
     for spoil in (illegal_opcode, reserved_bit, window_of_a_store, window_of_a_load, cycle_limit, deadlock, empty):
         board.hold_back(rng, rng.choice(PAUSES))

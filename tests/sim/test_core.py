@@ -11,7 +11,9 @@ from tb.sim import SimulationError
 BENCH = BENCHES["core"]
 CONFIGS = {
     "tiny": preset("tiny"),
-    "odd": Config(4, 8, 192, 3, 80, 5, fifo_tiles=3, queue_depth=2, mem_bits=128, outstanding=3, param_rows=4),
+    "odd": Config(
+        4, 8, 192, 3, 80, 5, fifo_tiles=3, queue_depth=2, mem_bits=128, outstanding=3, param_rows=4, weight_port=1
+    ),
 }
 
 
