@@ -40,8 +40,8 @@ def layer_rows(result: NetworkResult) -> str:
     longest = max((layer.cycles for layer in result), default=0) or 1
     rows = [_layer(number, layer, result, longest) for number, layer in enumerate(result, 1)]
     heads = (
-        "#", "layer<", "op<", "output<", "cycles", "of all", "used", "", "MACs", "rows", "cols", "read", "written",
-        "least", "of least", "fidelity<",
+        "#", "layer<", "op<", "output<", "fidelity<", "cycles", "of all", "used", "", "MACs", "rows", "cols", "read",
+        "written", "least", "of least",
     )  # fmt: skip
     return table("layers", heads, rows)
 
@@ -53,6 +53,8 @@ def _layer(number: int, layer: LayerResult, result: NetworkResult, longest: int)
     about = tip(FIDELITY.get(layer.fidelity, layer.fidelity))
     cells = [
         _number(number, str(number)), _text(layer.name, note), _text(layer.op), _text(size(layer)),
+        f'<td class="text" data-v="{escape(layer.fidelity)}"{about}>'
+        f'<span class="mark {escape(layer.fidelity)}">{escape(layer.fidelity)}</span></td>',
         _number(layer.cycles, count(layer.cycles)), _number(of_all, percent(of_all)),
         _number(used, percent(used) if layer.accounting else "-"),
         f'<td class="bars">{layer_bar(layer, result, longest)}</td>', _number(layer.macs, count(layer.macs)),
@@ -61,8 +63,6 @@ def _layer(number: int, layer: LayerResult, result: NetworkResult, longest: int)
         _number(layer.read_bytes, count(layer.read_bytes)), _number(layer.written_bytes, count(layer.written_bytes)),
         _number(layer.minimum_bytes, count(layer.minimum_bytes)),
         _number(moved / layer.minimum_bytes if layer.minimum_bytes else 0.0, ratio(moved, layer.minimum_bytes)),
-        f'<td class="text" data-v="{escape(layer.fidelity)}"{about}>'
-        f'<span class="mark {escape(layer.fidelity)}">{escape(layer.fidelity)}</span></td>',
     ]  # fmt: skip
     kind = "priced" if layer.fidelity == ESTIMATE else "" if layer.cycles else "still"
     return f'<tr class="{kind}">{"".join(cells)}</tr>'
