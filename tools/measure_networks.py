@@ -15,6 +15,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rich.progress import track
@@ -22,7 +23,9 @@ from rich.progress import track
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from beatmatch.compiler.builder import default_timing, default_weight_timing  # noqa: E402
 from beatmatch.config import preset  # noqa: E402
+from beatmatch.memory import MemoryTiming  # noqa: E402
 from beatmatch.networks.library import names  # noqa: E402
 from beatmatch.networks.result import NetworkResult  # noqa: E402
 from beatmatch.networks.timing import time_network  # noqa: E402
@@ -67,7 +70,39 @@ def _variant(result: NetworkResult) -> dict:
     }  # fmt: skip
 
 
-PARTS = {"networks": (names, measure_network), "tpu_v1": (lambda: list(APPLICATIONS), measure_application)}
+def measure_speedups(name: str) -> dict:
+    """Speedup of one variant of an application with four times the weight memory's rate, or the clock."""
+    config = preset("tpu_v1")
+    host, weights = default_timing(config), default_weight_timing(config)
+    graph = list(APPLICATIONS[name]().values())[VARIANT.get(name, 0)]
+    base = time_network(graph, config).cycles
+    fast = replace(weights, read_bandwidth=(config.mem_bytes, 1))
+    memory = time_network(graph, config, weight_timing=fast).cycles
+    clock = time_network(graph, config, _slower(host, 4), weight_timing=_slower(weights, 4)).cycles
+    return {"cycles": base, "memory": round(base / memory, 3), "clock": round(4 * base / clock, 3)}
+
+
+def _slower(memory: MemoryTiming, times: int) -> MemoryTiming:
+    """The same memory seen from a clock that is so many times faster."""
+    rates = {
+        key: (rate[0], rate[1] * times)
+        for key in ("read_bandwidth", "write_bandwidth")
+        if (rate := getattr(memory, key)) is not None
+    }
+    latencies = {key: getattr(memory, key) * times for key in ("read_latency", "write_latency")}
+    return replace(memory, **rates, **latencies)
+
+
+VARIANT = {"CNN0": 1, "CNN1": 1}
+"""Of the kernels of Figure 11's runs: 3 x 3."""
+SHARES = {"MLP0": 30.5, "MLP1": 30.5, "LSTM0": 14.5, "LSTM1": 14.5, "CNN0": 2.5, "CNN1": 2.5}
+"""Percent of the deployed load (the paper: MLPs 61, LSTMs 29, CNNs 5), halved between two applications."""
+
+PARTS = {
+    "networks": (names, measure_network),
+    "tpu_v1": (lambda: list(APPLICATIONS), measure_application),
+    "figure_11": (lambda: list(APPLICATIONS), measure_speedups),
+}
 
 
 def measure(part: str) -> dict:
@@ -125,9 +160,24 @@ def _three(theirs: float, values: list[float], digits: int, points: bool) -> str
     return f"{theirs:g} | {ours} | {gaps}"
 
 
+def speedups_table(record: dict) -> Iterator[str]:
+    """The two trends of Figure 11 that the paper states in numbers."""
+    yield "| speedup with | " + " | ".join(record) + " | mean | paper | difference |"
+    yield "|---|" + "---:|" * (len(record) + 3)
+    total = sum(SHARES[name] for name in record)
+    mean = sum(SHARES[name] * row["memory"] for name, row in record.items()) / total
+    cells = " | ".join(f"{row['memory']:.2f}" for row in record.values())
+    what = "weight memory x 4, held to the port's 128 bytes a cycle (x 2.64)"
+    yield f"| {what} | {cells} | {mean:.2f}, by deployed load | 3 | {mean / 3 - 1:+.0%} |"
+    mean = sum(record[name]["clock"] for name in VARIANT) / len(VARIANT)
+    cells = " | ".join(f"{row['clock']:.2f}" for row in record.values())
+    yield f"| clock x 4, the same memories | {cells} | {mean:.2f}, of the CNNs | 2 | {mean / 2 - 1:+.0%} |"
+
+
 TABLES = {
     "networks": (ROOT / "docs/networks.md", "timed", networks_table),
     "tpu_v1": (ROOT / "docs/tpu_v1_applications.md", "table 3", tpu_table),
+    "figure_11": (ROOT / "docs/tpu_v1_applications.md", "figure 11", speedups_table),
 }
 
 

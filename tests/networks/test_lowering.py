@@ -9,6 +9,7 @@ from beatmatch.checker import check
 from beatmatch.config import Config
 from beatmatch.fast import run_fast
 from beatmatch.machine import run_stepped
+from beatmatch.memory import MemoryTiming
 from beatmatch.networks.errors import GraphError
 from beatmatch.networks.graph import Graph
 from beatmatch.networks.library import load
@@ -35,7 +36,8 @@ def programs(graph: Graph, config: Config, seed: int):
         if kind != CORE or not core:
             continue
         try:
-            yield placement, lower(placement, core, config, feeds=values), values
+            memory = MemoryTiming(read_bandwidth=(1, 8)) if seed % 2 else None  # so slow that tiles serve more bands
+            yield placement, lower(placement, core, config, memory, values), values
         except GraphError as refusal:
             assert "sp_words" in str(refusal)
             yield placement, None, values

@@ -76,13 +76,18 @@ class Builder:
     ----------
     config : Config
     timing : MemoryTiming or None
-        None takes the preset's. The memory behind a weight port is the preset's in any case.
+        None takes the preset's.
     origin : str
+    weight_timing : MemoryTiming or None
+        Of the memory behind a weight port; None takes the preset's.
     """
 
-    def __init__(self, config: Config, timing: MemoryTiming | None, origin: str) -> None:
+    def __init__(
+        self, config: Config, timing: MemoryTiming | None, origin: str, weight_timing: MemoryTiming | None = None
+    ) -> None:
         self.config = config
         self.timing = timing or default_timing(config)
+        self.weight_timing = (weight_timing or default_weight_timing(config)) if config.weight_port else None
         self.origin = origin
         self.instructions: list[Instruction] = []
         self.results: dict[str, Result] = {}
@@ -220,7 +225,7 @@ class Builder:
             address=address,
             segments=tuple(self._segments),
             timing=self.timing,
-            weight_timing=default_weight_timing(self.config),
+            weight_timing=self.weight_timing,
             cycle_limit=cycle_limit,
             results=self.results,
             names=self._names,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from beatmatch import fidelity
 from beatmatch.accounting import Accounting
-from beatmatch.compiler.builder import default_timing, round_up
+from beatmatch.compiler.builder import default_timing, default_weight_timing, round_up
 from beatmatch.config import Config
 from beatmatch.fast import run_fast
 from beatmatch.isa.encode import OPCODE_MASK
@@ -31,6 +31,7 @@ def time_network(
     timing: MemoryTiming | None = None,
     host: Host | None = None,
     progress: Callable[[int, int, str], None] | None = None,
+    weight_timing: MemoryTiming | None = None,
 ) -> NetworkResult:
     """Cycles, accounting and memory traffic of a network, by layer.
 
@@ -45,13 +46,15 @@ def time_network(
         Prices what the core cannot do; None takes one as wide as the array.
     progress : callable or None
         Called with nodes done, all nodes, and the name of the node that comes next.
+    weight_timing : MemoryTiming or None
+        Of the memory behind a weight port; None takes the preset's.
 
     Raises
     ------
     GraphError
         If a layer does not fit on the chip.
     """
-    return _Timer(graph, config, timing, host, progress).run(True)
+    return _Timer(graph, config, timing, host, progress, weight_timing).run(True)
 
 
 def time_layer(
@@ -103,9 +106,10 @@ class _Sums:
 
 
 class _Timer:
-    def __init__(self, graph, config, timing, host, progress) -> None:
+    def __init__(self, graph, config, timing, host, progress, weight_timing=None) -> None:
         self.graph, self.config = graph, config
         self.timing = timing or default_timing(config)
+        self.weight_timing = (weight_timing or default_weight_timing(config)) if config.weight_port else None
         self.host = host or Host.beside(config, self.timing.read_latency)
         self.progress = progress or (lambda done, total, name: None)
         self.sums = _Sums([], set())
@@ -125,7 +129,7 @@ class _Timer:
                 continue
             core = [step for step in steps if step.where == CORE]
             if core:
-                self._core(lower(placement, core, self.config, self.timing))
+                self._core(lower(placement, core, self.config, self.timing, None, self.weight_timing))
             for step in steps:
                 if step.where == FREE:
                     self._free(step)
@@ -135,8 +139,15 @@ class _Timer:
         reason = self.reasons[0] if self.reasons else ""
         return NetworkResult(
             self.graph.name, self.graph.source, self.config, self.timing.to_dict(), self.layers, self.sums.rows,
-            round(spent, 3), round(peak, 1), reason, {"host": self.host.to_dict()},
+            round(spent, 3), round(peak, 1), reason, self._options(),
         )  # fmt: skip
+
+    def _options(self) -> dict:
+        """What the result depends on besides configuration and memory."""
+        found: dict = {"host": self.host.to_dict()}
+        if self.weight_timing is not None:
+            found["weight_memory"] = self.weight_timing.to_dict()
+        return found
 
     # ----- the core -----
 

@@ -34,7 +34,7 @@ class Emitter:
     Parameters
     ----------
     config : Config
-    timing : MemoryTiming or None
+    timing, weight_timing : MemoryTiming or None
     origin : str
     buffers : list of Buffer
         Those with a place in memory; they get it here.
@@ -57,10 +57,10 @@ class Emitter:
 
     def __init__(
         self, config: Config, timing: MemoryTiming | None, origin: str, buffers: list[Buffer], reserve: int, data: bool,
-        dry: bool = False,
+        dry: bool = False, weight_timing: MemoryTiming | None = None,
     ) -> None:  # fmt: skip
         self.config, self.data, self.dry = config, data, dry
-        self.build = Builder(config, timing, origin)
+        self.build = Builder(config, timing, origin, weight_timing)
         self.spare = spare = round_up(config.lanes, config.mem_bytes) // config.lanes
         self.room = Room(config.sp_words - spare, max(0, reserve - spare))
         size = 0
@@ -106,15 +106,24 @@ class Emitter:
         except DoesNotFit:
             return False
 
-    def accumulators(self) -> int:
-        """First row of the half of the accumulators that comes next."""
+    def accumulators(self, rows: int = 0) -> int:
+        """First row of the half of the accumulators that comes next, or of all if half has not so many rows."""
         self._blocks += 1
+        if rows > self.half:
+            self._blocks += self._blocks % 2
         return self.last_block
 
     @property
     def last_block(self) -> int:
         """What `accumulators` gave last."""
         return self._blocks % 2 * self.half
+
+    @property
+    def tile_cycles(self) -> int:
+        """Cycles in which memory brings the weights of a tile."""
+        config, memory = self.config, self.build.weight_timing or self.build.timing
+        size, span = memory.read_bandwidth or (config.mem_bytes, 1)
+        return config.rows * config.cols * span // min(size, config.mem_bytes * span)
 
     @property
     def half(self) -> int:

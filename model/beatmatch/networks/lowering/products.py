@@ -187,16 +187,22 @@ class _Emission:
         return [(image, band) for image in range(self.count) for band in cut]
 
     def _groups(self, cut: list[Band], output: Output) -> list[list[tuple[int, Band]]]:
-        """Bands that one pass of the weights serves, about equally large: as many as half of the accumulators hold."""
+        """Bands that one pass of the weights serves, about equally large: as many as half of the accumulators holds.
+
+        If memory brings tiles more slowly than so many rows take, all of the accumulators: draining them idles the
+        array, but less than waiting for every tile once more.
+        """
         staged = any(piece.buffer.chip is None for piece in self.pieces)
-        most = 1 if output.whole and not output.on_chip else 2 if staged else self.emitter.half
+        most = 1 if output.whole and not output.on_chip else 2 if staged else self.config.acc_rows
         blocks = self._blocks(cut)
-        total = sum(band.positions for _, band in blocks)
-        share = -(-total // -(-total // self.emitter.half))
+        total, room = sum(band.positions for _, band in blocks), self.emitter.half
+        if self.emitter.tile_cycles > -(-total // -(-total // room)):
+            room = self.config.acc_rows
+        share = -(-total // -(-total // room))
         found: list[list[tuple[int, Band]]] = []
-        held = self.emitter.half
+        held = room
         for image, band in blocks:
-            full = held + band.positions > self.emitter.half or held >= share or not found
+            full = held + band.positions > room or held >= share or not found
             if full or len(found[-1]) == most:
                 found.append([])
                 held = 0
@@ -206,7 +212,7 @@ class _Emission:
 
     def _products(self, run: Run, seen: list[_Seen], weights: _Weights) -> None:
         """All tiles of a run over some bands: at once for one band, else tile by tile, each over every band."""
-        row = self.emitter.accumulators()
+        row = self.emitter.accumulators(run.count * sum(one.band.positions for one in seen))
         for one in seen:
             one.acc, row = row, row + run.count * one.band.positions
         for number, part in enumerate(run.parts):

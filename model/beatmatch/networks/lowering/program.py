@@ -63,6 +63,7 @@ def lower(
     config: Config,
     timing: MemoryTiming | None = None,
     feeds: Mapping[str, np.ndarray] | None = None,
+    weight_timing: MemoryTiming | None = None,
 ) -> Lowered:
     """One program for nodes of the core that follow each other.
 
@@ -77,6 +78,8 @@ def lower(
     feeds : mapping of str to ndarray, optional
         int8 values of the tensors that come from outside: the program then holds them and its weights, and its results
         are the tensors that leave it. Without, it has no data: cycles and traffic only.
+    weight_timing : MemoryTiming or None
+        Of the memory behind a weight port; None takes the preset's.
 
     Raises
     ------
@@ -84,10 +87,11 @@ def lower(
         If a node does not fit on the chip, whatever leaves it.
     """
     try:
-        _Lowering(placement, steps, config, timing, None, config.sp_words, dry=True).look()
+        memories = (timing, weight_timing)
+        _Lowering(placement, steps, config, memories, None, config.sp_words, dry=True).look()
         for part in RESERVES:
             try:
-                return _Lowering(placement, steps, config, timing, feeds, config.sp_words // part).run()
+                return _Lowering(placement, steps, config, memories, feeds, config.sp_words // part).run()
             except (DoesNotFit, CompileError) as refusal:
                 problem = refusal
         raise problem
@@ -98,7 +102,7 @@ def lower(
 
 
 class _Lowering:
-    def __init__(self, placement, steps, config, timing, feeds, reserve, dry=False) -> None:
+    def __init__(self, placement, steps, config, memories, feeds, reserve, dry=False) -> None:
         self.graph: Graph = placement.graph
         self.values: dict[str, Value] = placement.values
         self.steps, self.config, self.feeds = list(steps), config, feeds
@@ -113,7 +117,8 @@ class _Lowering:
         outputs = [self._output(step.node) for step in steps]
         origin = f"{self.graph.name}: {steps[0].node.name}" + (f" and {len(steps) - 1} more" if len(steps) > 1 else "")
         buffers = list(dict.fromkeys([*self.outside, *outputs]))
-        self.emitter = Emitter(config, timing, origin, buffers, reserve, feeds is not None, dry)
+        timing, weight_timing = memories
+        self.emitter = Emitter(config, timing, origin, buffers, reserve, feeds is not None, dry, weight_timing)
         self.stored: set[Buffer] = set()
 
     def _read(self, node: Node) -> list[Buffer]:
