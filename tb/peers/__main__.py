@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Beatmatch beside SCALE-Sim 3.0.0 and ZigZag 3.9.1: processor time, memory and cycles of the same layers.
 
-Every run is a process of its own under limits. The other tools are installed into sim_build/peers by the first run. The
-record and the tables of docs/peers.md are written; the exit code is 1 if a bar is missed or a tool fails.
+Every run is a process of its own under limits. The first run installs each tool into an environment of its own in
+sim_build/peers. The record and the tables of docs/peers.md are written; the exit code is 1 if a bar is missed or a tool
+fails.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,11 +13,11 @@ from pathlib import Path
 from beatmatch.config import PRESETS
 from beatmatch.networks.like.scale_sim import report
 from tb.peers import scale_sim
-from tb.peers.environments import SCALE_SIM, ZIGZAG, PeerError, ensure
+from tb.peers.environments import BEATMATCH, SCALE_SIM, ZIGZAG, PeerError, ensure
 from tb.peers.limits import Limits, Used, run
 
 CONFIG = "mxu128"
-OURS = "beatmatch"
+OURS = BEATMATCH.name
 ZIGZAG_DRIVER = Path(__file__).parent / "drivers/run_zigzag.py"
 FIRST = "128x128x128"
 """What makes the fast tier's machine code, once per installation."""
@@ -93,7 +92,7 @@ def available_gigabytes() -> float:
 
 def _ours(workload: Workload, limits: Limits, folder: Path) -> tuple[dict, Used]:
     out = folder / "ours.json"
-    used = run("Beatmatch", [*_module(workload), "--out", out], limits)
+    used = run(BEATMATCH.title, [*_module(workload), "--out", out], limits)
     return json.loads(out.read_text()), used
 
 
@@ -138,7 +137,7 @@ def _zigzag(workload: Workload, limits: Limits, folder: Path) -> tuple[dict, Use
 def _layers(workload: Workload, limits: Limits, folder: Path) -> list[dict]:
     """The layers of a workload, which are also written as a topology table."""
     path = folder / "layers.json"
-    run("Beatmatch", [*_module(workload), "--layers", path, "--topology", folder / "topology.csv"], limits)
+    run(BEATMATCH.title, [*_module(workload), "--layers", path, "--topology", folder / "topology.csv"], limits)
     return json.loads(path.read_text())
 
 
@@ -146,8 +145,8 @@ def _macs(layers: list[dict]) -> int:
     return sum(layer["rows"] * layer["columns"] * layer["length"] * layer["count"] for layer in layers)
 
 
-def _module(workload: Workload) -> list[str]:
-    return [sys.executable, "-m", "tb.peers.ours", workload.name, "--config", CONFIG]
+def _module(workload: Workload) -> list[str | Path]:
+    return [ensure(BEATMATCH), "-m", "tb.peers.ours", workload.name, "--config", CONFIG]
 
 
 TOOLS: dict[str, Callable[[Workload, Limits, Path], tuple[dict, Used]]] = {

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environment of each other tool, apart from Beatmatch's own: they want other versions of the same packages."""
+"""The environment of each tool, Beatmatch included: what a user of it installs and no more.
+
+They want other versions of the same packages, and a package that is merely there can cost a program time: numba imports
+scipy where it finds it, which the developers' environment has for other reasons.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 import sys
@@ -20,7 +25,7 @@ class PeerError(Exception):
 
 @dataclass(frozen=True)
 class Peer:
-    """Another tool.
+    """A tool.
 
     Parameters
     ----------
@@ -32,12 +37,15 @@ class Peer:
         What pip installs, pinned.
     newest : tuple of int
         The newest Python that these packages have wheels for.
+    inputs : tuple of Path
+        Files that the environment depends on, besides `packages`.
     """
 
     name: str
     title: str
     packages: tuple[str, ...]
     newest: tuple[int, int]
+    inputs: tuple[Path, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -52,12 +60,17 @@ class Peer:
 
 SCALE_SIM = Peer("scale_sim", "SCALE-Sim 3.0.0", ("numpy==1.26.4", "scalesim==3.0.0"), (3, 12))
 ZIGZAG = Peer("zigzag", "ZigZag 3.9.1", ("zigzag-dse==3.9.1", "six==1.17.0"), (3, 13))  # it imports six unasked
+_PINS = toolchain.ROOT / "constraints.txt"
+BEATMATCH = Peer(
+    "beatmatch", "Beatmatch", ("--constraint", str(_PINS), "--editable", f"{toolchain.ROOT}[fast,networks]"), (3, 14),
+    (_PINS, toolchain.ROOT / "pyproject.toml"),
+)  # fmt: skip
 OLDEST = (3, 11)
-"""Both tools need at least this Python."""
+"""All tools need at least this Python."""
 
 
 def ensure(peer: Peer) -> Path:
-    """The tool's interpreter; the environment is made if it is missing or was made from other pins.
+    """The tool's interpreter; its environment is made if it is missing or was made of something else.
 
     Raises
     ------
@@ -65,7 +78,7 @@ def ensure(peer: Peer) -> Path:
         If no suitable Python is there, or pip fails.
     """
     base = suitable_python(peer)
-    stamp, wanted = peer.folder / "installed.txt", "\n".join((base, *peer.packages))
+    stamp, wanted = peer.folder / "installed.txt", _wanted(peer, base)
     if stamp.exists() and stamp.read_text() == wanted:
         return peer.python
     shutil.rmtree(peer.folder, ignore_errors=True)
@@ -73,6 +86,11 @@ def ensure(peer: Peer) -> Path:
     _call(peer, str(peer.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *peer.packages)
     stamp.write_text(wanted)
     return peer.python
+
+
+def _wanted(peer: Peer, base: str) -> str:
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in peer.inputs]
+    return "\n".join((base, *peer.packages, *digests))
 
 
 def suitable_python(peer: Peer) -> str:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from tb import toolchain
 from tb.peers.bench import CONFIG, OURS, WORKLOADS
-from tb.peers.environments import SCALE_SIM, ZIGZAG
+from tb.peers.environments import BEATMATCH, SCALE_SIM, ZIGZAG
 
 RECORD = toolchain.ROOT / "docs/data/peers.json"
 PAGE = toolchain.ROOT / "docs/peers.md"
 START, END = "<!-- peers: written by python -m tb.peers from docs/data/peers.json -->", "<!-- peers: end -->"
-TITLES = {OURS: "Beatmatch", SCALE_SIM.name: SCALE_SIM.title, ZIGZAG.name: ZIGZAG.title}
+TITLES = {peer.name: peer.title for peer in (BEATMATCH, SCALE_SIM, ZIGZAG)}
 
 
 @dataclass(frozen=True)
