@@ -131,6 +131,7 @@ def paper() -> dict[str, dict[str, float]]:
     """Rows of the paper's tables by metric and application; empty cells left out."""
     with PAPER.open() as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    rows = [row for row in rows if row["unit"] != "name"]
     return {row["metric"]: {name: float(row[name]) for name in APPLICATIONS if row[name]} for row in rows}
 
 
