@@ -134,6 +134,12 @@ def test_a_comparison_matches_layers_by_name_and_its_differences_add_up():
     assert re.search(r"x +conv +100 +40 +-60 +0\.400", shown) and re.search(r"only a +conv +7 +- +-7 +-", shown)
 
 
+def test_different_networks_are_said_to_be_different():
+    a, b = (network(lambda s: layer("x", s, rows=9), name=name) for name in ("one", "two"))
+    assert "different networks" in text(comparison_view(compare(a, b)))
+    assert "different networks" not in text(comparison_view(compare(a, a)))
+
+
 def test_results_without_a_common_layer_are_not_compared():
     with pytest.raises(ResultError, match="no layer in common"):
         compare(network(lambda s: layer("x", s, rows=1)), network(lambda s: layer("y", s, rows=1)))

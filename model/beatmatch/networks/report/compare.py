@@ -58,6 +58,11 @@ class Comparison:
         """Cycles that B takes more than A."""
         return self.b.cycles - self.a.cycles
 
+    @property
+    def note(self) -> str:
+        """A warning, or nothing."""
+        return "" if self.a.name == self.b.name else "These are different networks; layers are matched by name."
+
     def categories(self) -> dict[str, tuple[float, float]]:
         """Cycles by category in A and B."""
         first, second = self.a.shares(), self.b.shares()

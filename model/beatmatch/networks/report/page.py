@@ -115,7 +115,7 @@ def _comparison(found: Comparison) -> str:
     )
     last = f"<tr><th>all</th><td>{count(a.cycles)}</td><td>{count(b.cycles)}</td><td>{found.difference:+,}</td></tr>"
     sums = f"<table class=facts><tr><th>cycles</th><td>A</td><td>B</td><td>B - A</td></tr>{rows}{last}</table>"
-    return f"<p>{escape(head)} cycles{times}.</p>{sums}{comparison_rows(found)}"
+    return f"<p>{escape(head)} cycles{times}. {found.note}</p>{sums}{comparison_rows(found)}"
 
 
 def _facts(result: NetworkResult) -> str:

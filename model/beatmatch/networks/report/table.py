@@ -69,7 +69,8 @@ def categories_table(result: NetworkResult) -> Table:
     table.add_column()
     for name, share in result.shares().items():
         bar = Text(GLYPHS[name] * round(share * 2 * BAR), COLOURS[name])
-        table.add_row(Text(WHERE[name]), count(share * result.cycles), percent(share), bar)
+        label = Text.assemble((GLYPHS[name], COLOURS[name]), f" {WHERE[name]}")
+        table.add_row(label, count(share * result.cycles), percent(share), bar)
     return table
 
 
@@ -134,7 +135,7 @@ def comparison_view(found: Comparison, all_layers: bool = False) -> RenderableTy
         table.add_row(escape(pair.name), escape(pair.op), *_sides(*sides))
     table.add_section()
     table.add_row("all layers", "", *_sides(a.cycles, b.cycles), style="bold")
-    parts: list[RenderableType] = [head, table]
+    parts: list[RenderableType] = [head, *filter(None, [found.note]), table]
     if len(pairs) < len(found.pairs):
         parts.append(Text(f"{len(found.pairs) - len(pairs)} more layers differ less; --all shows them.", "dim"))
     return Group(*parts)
