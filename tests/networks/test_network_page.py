@@ -73,7 +73,7 @@ def look(tmp_path, result, other=None, size="1400,1200", fragment=""):
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={size}"]
     command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=3000", "--enable-logging=stderr"]
     command += ["--dump-dom", path.as_uri() + fragment]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert "CONSOLE" not in run.stderr, run.stderr
     assert "data-error" not in re.search(r"<body[^>]*>", run.stdout)[0]
     return json.loads(unescape(re.search(r'<pre id="seen">(.*?)</pre>', run.stdout, re.S)[1]))
@@ -128,6 +128,13 @@ def test_names_are_text_whatever_they_hold(tmp_path):
 def test_an_empty_network_has_a_page(tmp_path):
     seen = look(tmp_path, network())
     assert seen["headline"][0] == "0" and seen["names"] == []
+
+
+@browser
+def test_an_error_in_a_script_would_be_seen(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "PROBE", "<script>nothingOfThisName();</script>" + PROBE)
+    with pytest.raises(AssertionError, match="nothingOfThisName is not defined"):
+        look(tmp_path, network(lambda s: layer("one", s, rows=9)))
 
 
 def test_the_page_asks_for_nothing_else():
