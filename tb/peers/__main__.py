@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     failures = []
     if not options.table and not options.check:
         try:
-            failures = measure_all(record, path, jobs(options), options.seconds, console)
+            failures = measure_all(record, path, jobs(options), options.seconds, console) + table.missed(record)
         except PeerError as error:
             failures = [str(error)]
     if not options.json:
@@ -102,7 +102,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             failures.append("docs/peers.md shows other tables than docs/data/peers.json: python -m tb.peers --table.")
         elif text != wanted:
             table.PAGE.write_text(wanted)
-    failures += table.missed(record)
     for failure in failures:
         console.print(failure, markup=False, highlight=False)
     return 1 if failures else 0
