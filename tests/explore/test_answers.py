@@ -205,7 +205,7 @@ def test_the_charts_are_drawn_in_a_browser(explore, folder):
     options = ("--network", "net.csv", "--base", "tiny", "--jobs", "1")
     explore("roofline", *options, "--html", "roof.html")
     command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"]
-    found = subprocess.run([*command, (folder / "roof.html").as_uri()], capture_output=True, text=True, timeout=600)  # hangs only
+    found = subprocess.run([*command, (folder / "roof.html").as_uri()], capture_output=True, text=True, timeout=600)
     dom = found.stdout
     assert 'data-drawn="1"' in dom, found.stderr[-2000:]
     assert dom.count('aria-roledescription="circle"') == len(roofline.spots(totals_rows(folder)))
