@@ -16,8 +16,10 @@ from beatmatch.networks.library import load
 from beatmatch.networks.lowering.layout import fresh
 from beatmatch.networks.lowering.placement import CORE, place
 from beatmatch.networks.lowering.program import Lowered, lower
+from beatmatch.networks.onnx_import import from_model
 from beatmatch.networks.reference import execute
 from beatmatch.networks.timing import parts, time_layer, time_network
+from tests.networks.build import Builder
 from tests.networks.chains import images, random_config, rows
 
 
@@ -162,3 +164,55 @@ def test_positions_begin_at_whole_beats():
 def test_what_does_not_fit_is_refused_with_the_node():
     with pytest.raises(GraphError, match=r"Node .* does not fit on the chip: .*sp_words"):
         time_network(load("resnet18"), preset("tiny"))
+
+
+def small_model(kind: str):
+    """A model with something unusual about its ends."""
+    b = Builder()
+    if kind == "scalar":
+        b.output(b.node("Relu", b.input("x")))
+        return from_model(b.model())
+    x, weight = b.input("x", 1, 16, 4, 4), b.constant(np.ones((16, 16, 1, 1)))
+    if kind == "bias":
+        b.output(b.node("Conv", x, weight, b.input("b", 16)))
+        return from_model(b.model())
+    y = b.node("Conv", x, weight)
+    if kind == "padding":
+        b.output(b.node("Conv", y, weight, pads=[0, 0, 9, 0]))
+    elif kind == "two views":
+        b.output(b.node("Flatten", y), b.node("Transpose", y, perm=[0, 2, 3, 1]))
+    elif kind == "part":
+        b.output(b.node("Slice", y, b.ints(1), b.ints(2), b.ints(2)))
+    else:
+        b.output(b.node("Relu", y))
+    model = b.model()
+    for node in model.graph.node:
+        node.name = ""  # nodes are then called as their first outputs
+    return from_model(model)
+
+
+@pytest.mark.parametrize(("kind", "output"), [("two views", 256), ("part", 64), ("clipped", 256)])
+def test_outputs_count_once_whatever_views_them(kind, output):
+    result = time_network(small_model(kind), preset("small"))
+    kinds = {
+        k: sum(row.minimum for row in result.traffic if row.kind == k) for k in {row.kind for row in result.traffic}
+    }
+    assert kinds == {"input": 256, "weights": 256, "parameters": 8 * 16, "output": output, "program": 0}
+    assert result.memory_bytes["minimum"] == 256 + 256 + 128 + output
+
+
+def test_a_scalar_is_one_element():
+    result = time_network(small_model("scalar"), preset("small"))
+    assert [(layer.where, layer.shape) for layer in result] == [(CORE, ())]
+    assert result.memory_bytes["minimum"] == 1 + 1 + 8
+
+
+@pytest.mark.parametrize(("kind", "node", "reason"), [
+    ("bias", 0, "its bias is computed"),
+    ("padding", 1, "outputs that see nothing but padding"),
+])  # fmt: skip
+def test_what_the_core_cannot_do_is_an_estimate_with_the_reason(kind, node, reason):
+    graph = small_model(kind)
+    layer = time_network(graph, preset("small")).layers[node]
+    assert (layer.where, layer.note) == ("estimate", reason)
+    assert layer.macs == graph.macs(graph.nodes[node])

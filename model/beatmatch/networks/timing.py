@@ -102,7 +102,7 @@ class _Sums:
     """What is known of the memory's traffic so far."""
 
     rows: list[Traffic]
-    counted: set[str]
+    counted: set[tuple[bool, str]]
 
 
 class _Timer:
@@ -113,6 +113,7 @@ class _Timer:
         self.host = host or Host.beside(config, self.timing.read_latency)
         self.progress = progress or (lambda done, total, name: None)
         self.sums = _Sums([], set())
+        self.leaving: Counter = Counter()
         self.layers: list[LayerResult] = []
         self.now = 0
         self.reasons: list[str] = []
@@ -120,6 +121,7 @@ class _Timer:
     def run(self, host: bool) -> NetworkResult:
         began = time.process_time()
         placement = place(self.graph, self.config, host)
+        self.leaving = _leaving(placement)
         total = len(placement.steps)
         for kind, steps in parts(placement):
             self.progress(len(self.layers), total, steps[0].node.name)
@@ -211,14 +213,17 @@ class _Timer:
         """A row of the traffic table; the minimum counts once per tensor, and only for what has to move."""
         graph, minimum = self.graph, 0
         if kind == "activation":
-            kind = "input" if tensor in graph.inputs else "output" if tensor in graph.outputs else kind
-        if tensor not in self.sums.counted and kind in ("input", "output", "weights"):
-            self.sums.counted.add(tensor)
+            kind = "input" if tensor in graph.inputs else "output" if tensor in self.leaving else kind
+        key = (kind == "parameters", tensor)  # nodes are often called as their outputs
+        if key not in self.sums.counted and kind in ("input", "output", "weights"):
+            self.sums.counted.add(key)
             minimum = min(tensor_bytes(graph.tensors[tensor]), read + written)  # a table of which rows are picked
+            if kind == "output":
+                minimum = min(minimum, self.leaving[tensor])
         if kind == "parameters":
             (node,) = (node for node in graph.nodes if node.name == tensor)
-            minimum = 8 * self._channels(node) if tensor not in self.sums.counted else 0
-            self.sums.counted.add(tensor)
+            minimum = 8 * self._channels(node) if key not in self.sums.counted else 0
+            self.sums.counted.add(key)
         self.sums.rows.append(row := Traffic(tensor, kind, layer, read, written, minimum))
         return row
 
@@ -253,6 +258,19 @@ class _Timer:
 
     def _kind(self, name: str) -> str:
         return "weights" if self.graph.tensors[name].constant else "activation"
+
+
+def _leaving(placement: Placement) -> Counter:
+    """Bytes of the network's outputs by the tensor that holds them, of which they may be views."""
+    graph, found = placement.graph, Counter()
+    for name in dict.fromkeys(graph.outputs):
+        value = placement.values.get(name)
+        if value is None:
+            continue
+        for piece in value.pieces:
+            channels = int((piece.channels >= 0).sum())
+            found[piece.buffer.tensor] += tensor_bytes(graph.tensors[name]) * channels // value.channels
+    return found
 
 
 def window_macs(layers: Sequence[tuple[int, int]], windows: Sequence[int]) -> list[float]:

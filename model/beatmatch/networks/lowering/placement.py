@@ -14,6 +14,7 @@ from beatmatch.networks.errors import GraphError
 from beatmatch.networks.graph import Graph, Node
 from beatmatch.networks.lowering import views
 from beatmatch.networks.lowering.layout import Value, collapse, fresh, fresh_like
+from beatmatch.networks.lowering.windows import Window
 from beatmatch.networks.scales import AddRequant
 
 CORE, FREE, ESTIMATE = "core", "free", "estimate"
@@ -164,6 +165,8 @@ class _Placer:
     def _conv(self, node: Node) -> Step | None:
         if not self.graph.tensors[node.inputs[1]].constant:
             raise _Refused("its weights are computed")
+        if any(name and not self.graph.tensors[name].constant for name in node.inputs[2:]):
+            raise _Refused("its bias is computed")
         a, shape = node.attributes, self.graph.tensors[node.outputs[0]].shape
         value, weight = self._input(node, 0, 1), self.graph.tensors[node.inputs[1]].shape
         if self._prefers_patches(node, weight):
@@ -173,10 +176,24 @@ class _Placer:
             kernel = "x".join(map(str, a["kernel"]))
             return Step(node, CORE, f"the host lays the input out in patches of {kernel}", patches=True)
         self._window(node)
+        if self._sees_padding_only(node):
+            raise _Refused("outputs that see nothing but padding")
         if a["groups"] > 1 and (len(value.pieces) > 1 or value.pieces[0].channels.min() < 0):
             raise _Refused("groups over channels that do not stand side by side")
         self._fresh(node.outputs[0], 1)
         return None
+
+    def _sees_padding_only(self, node: Node) -> bool:
+        """Whether the first or the last windows of a convolution lie wholly in the padding."""
+        a, out = node.attributes, self.graph.tensors[node.outputs[0]].shape
+        window, size = Window.of(a), self.graph.tensors[node.inputs[0]].shape
+        for axis in range(len(a["kernel"])):
+            at = axis + 2 - len(a["kernel"])
+            for first in (0, out[axis + 2] - 1):
+                low, high, _ = window.sees(at, size[axis + 2], first, 1)
+                if low >= high:
+                    return True
+        return False
 
     def _prefers_patches(self, node: Node, weight: tuple[int, ...]) -> bool:
         """Whether an input from the host takes fewer tiles as one position per window."""
@@ -232,7 +249,8 @@ class _Placer:
         if any(collapse(p, 3) is None for p in value.pieces):
             raise _Refused("its positions have no regular order")
         name = node.outputs[0]
-        self.values[name] = fresh_like(value, self.graph.tensors[name].shape, name, self.config)
+        shape = self.graph.tensors[name].shape or (1,)
+        self.values[name] = fresh_like(value, shape, name, self.config)
 
     def _unary(self, node: Node) -> Step | None:
         raise _Refused(node.operator.what)
