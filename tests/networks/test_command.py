@@ -77,6 +77,8 @@ def test_beside_scale_sim(capsys, tmp_path):
         ((), "Name a network"),
         (("nope",), "No network is called 'nope'"),
         (("resnet18", "--dims", "batch=0"), "--dims 'batch=0' should be name=size"),
+        (("resnet18", "--dims", "batch=²"), "--dims 'batch=²' should be name=size"),
+        (("resnet18", "--dims", "batch=99999999999999999999"), "should be name=size with a size from 1 to 2147483647"),
         (("resnet18", "--dims", "batch=2"), ""),
         (("resnet18", "--config", "tiny"), "does not fit on the chip"),
         (("resnet18", "--host-elements", "0"), "elements_per_cycle of the host is 0"),

@@ -104,8 +104,8 @@ def _dims(texts: list[str]) -> dict[str, int]:
     sizes = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not name or not equals or not value.isdigit() or not int(value):
-            raise CommandError(f"--dims {text!r} should be name=size with a size of at least 1.")
+        if not name or not equals or not value.isdecimal() or len(value) > 10 or not 1 <= int(value) < 2**31:
+            raise CommandError(f"--dims {text!r} should be name=size with a size from 1 to {2**31 - 1}.")
         sizes[name] = int(value)
     return sizes
 

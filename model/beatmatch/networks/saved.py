@@ -97,7 +97,7 @@ def load(path: str | Path) -> NetworkResult:
 
 def _layer(item: object, origin: str) -> LayerResult:
     layer = _build(LayerResult, item, origin)
-    accounting = layer.accounting and _build(Accounting, layer.accounting, f"{origin}: accounting")
+    accounting = None if layer.accounting is None else _build(Accounting, layer.accounting, f"{origin}: accounting")
     if not all(isinstance(size, int) for size in layer.shape):
         raise ResultError(f"{origin}: shape must be integers.")
     return LayerResult(**{**layer.__dict__, "accounting": accounting, "shape": tuple(layer.shape)})
@@ -120,5 +120,7 @@ def _values(kind: type, item: Mapping, origin: str, unchecked: frozenset[str] | 
         value = item[field.name]
         if field.type not in unchecked and (isinstance(value, bool) or not isinstance(value, _KINDS[field.type])):
             raise ResultError(f"{origin}: {field.name} is {value!r}; it must be of type {field.type}.")
+        if isinstance(value, (int, float)) and not 0 <= value < float("inf"):
+            raise ResultError(f"{origin}: {field.name} is {value!r}; it must be a number that is not negative.")
         found[field.name] = value
     return found
