@@ -135,7 +135,7 @@ def test_kernels_report_cycles_against_the_bound(capsys):
         (["conv", "1", "8", "8", "4", "4", "--stride", "8"], "2 integers (down, across) from 1 to 7"),
         (["conv", "1", "20", "20", "4", "4", "--dilation", "5"], "from 1 to 4"),
         (["conv", "1", "8", "8", "4", "4", "--pad-value", "128"], "pad_value is 128"),
-        (["lockstep"], "Give either a program file or --random N"),
+        (["lockstep"], "Give either program files or --random N"),
         (["lockstep", "--random", "0"], "--random is 0; it must be 1 or more"),
         (["lockstep", "--random", "1", "--jobs", "0"], "--jobs is 0"),
         (["lockstep", "--random", "1", "--configs", "-3"], "--configs is -3"),

@@ -8,7 +8,7 @@ import pytest
 from tb import run_bench, toolchain
 from tb.benches import BENCHES
 
-TOOLS = {"lockstep", "fast", "model_mutation"}
+TOOLS = {"lockstep", "fast", "model_mutation", "peers"}
 """Folders whose `bench` measures speed or records: no bench of a station."""
 
 
