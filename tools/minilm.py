@@ -108,6 +108,7 @@ def retrieval(found: dict[str, Retrieval], vectors: dict[str, np.ndarray], corpu
         "queries": len(corpus.queries),
         "right": {way: int(np.sum(each.best == corpus.answers)) for way, each in found.items()},
         "same_as_ours": {way: int(np.sum(each.best == own.best)) for way, each in found.items() if way != "ours"},
+        "onnxruntime_with_itself": int(np.sum(found["onnxruntime"].best == found["onnxruntime_unfused"].best)),
         "smallest_margin": {way: round(float(each.margins.min()), 5) for way, each in found.items()},
         "smallest_cosine_to_ours": {
             way: round(float((each * vectors["ours"]).sum(axis=1).min()), 5) for way, each in vectors.items()

