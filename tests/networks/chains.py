@@ -5,6 +5,7 @@ import numpy as np
 
 from beatmatch.config import Config
 from beatmatch.networks.graph import Graph, Node, Tensor
+from beatmatch.networks.integer import mean_requant
 from beatmatch.networks.scales import AddRequant, Quant, Requant
 
 
@@ -22,9 +23,12 @@ class Chain:
         self.graph = Graph(f"chain {seed}", {}, [], [], [])
         self.open: list[str] = []
 
-    def tensor(self, shape: tuple[int, ...]) -> str:
+    def quant(self) -> Quant:
+        return Quant(np.asarray(0.5), np.asarray(int(self.rng.integers(-20, 20))))
+
+    def tensor(self, shape: tuple[int, ...], quant: Quant | None = None) -> str:
         name = f"t{len(self.graph.tensors)}"
-        quant = Quant(np.asarray(0.5), np.asarray(int(self.rng.integers(-20, 20))))
+        quant = quant or self.quant()
         self.graph.tensors[name] = Tensor(name, shape, "int8", quant)
         return name
 
@@ -49,8 +53,10 @@ class Chain:
         fields = (rng.integers(-3000, 3000, size), rng.integers(1, 16, size), rng.integers(shift - 1, shift + 2, size))
         return Requant(*(f if each else int(f) for f in fields), int(rng.integers(-20, 20)), low, high)
 
-    def node(self, op: str, inputs: tuple[str, ...], shapes: list[tuple[int, ...]], requant=None, **attributes) -> str:
-        outs = tuple(self.tensor(shape) for shape in shapes)
+    def node(
+        self, op: str, inputs: tuple[str, ...], shapes: list[tuple[int, ...]], requant=None, quant=None, **attributes
+    ) -> str:
+        outs = tuple(self.tensor(shape, quant) for shape in shapes)
         self.graph.nodes.append(Node(f"n{len(self.graph.nodes)}", op, inputs, outs, attributes, requant))
         self.open += outs
         return outs[0]
@@ -99,18 +105,16 @@ class Chain:
             return
         size, shape = window.pop("size"), self.shape(x)
         if self.rng.integers(2):
-            self.node("maxpool", (x,), [(*shape[:2], *size)], **window)
-            tensors = self.graph.tensors
-            out = self.open[-1]
-            tensors[out] = Tensor(out, tensors[out].shape, "int8", tensors[x].quant)
+            self.node("maxpool", (x,), [(*shape[:2], *size)], quant=self.graph.tensors[x].quant, **window)
         else:
             window["pads"] = (0, 0, 0, 0)
             kernel, strides = window["kernel"], window["strides"]
             size = tuple((s - k) // t + 1 for s, k, t in zip(shape[2:], kernel, strides, strict=True))
             if min(size) < 1:
                 return
-            requant = mean(self, x, kernel)
-            self.node("avgpool", (x,), [(*shape[:2], *size)], requant, count_include_pad=0, **window)
+            quant = self.quant()
+            requant = mean_requant(self.graph.tensors[x].quant, quant, kernel[0] * kernel[1], -128, 127)
+            self.node("avgpool", (x,), [(*shape[:2], *size)], requant, quant, count_include_pad=0, **window)
 
     def add(self, x: str) -> None:
         others = [name for name in self.open if self.shape(name) == self.shape(x)]
@@ -145,16 +149,6 @@ class Chain:
         starts = tuple(start if i == axis else 0 for i in range(4))
         out = tuple(size if i == axis else s for i, s in enumerate(shape))
         self.node("slice", (x,), [out], starts=starts, steps=(1, 1, 1, 1))
-
-
-def mean(chain: Chain, x: str, kernel: tuple[int, int]) -> Requant:
-    """The scaling of a mean whose output has the scale and zero point that the next tensor gets."""
-    from beatmatch.networks.integer import mean_requant
-
-    state = chain.rng.bit_generator.state
-    out = Quant(np.asarray(0.5), np.asarray(int(chain.rng.integers(-20, 20))))
-    chain.rng.bit_generator.state = state
-    return mean_requant(chain.graph.tensors[x].quant, out, kernel[0] * kernel[1], -128, 127)
 
 
 def images(seed: int, length: int) -> Graph:

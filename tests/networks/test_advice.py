@@ -81,10 +81,10 @@ def test_the_worst_layer_is_named_and_the_others_are_counted():
     assert "30 cycles (50.0%) in 3 layers, most of them in n3 (15)" in found.text
 
 
-def test_small_images_are_told_that_a_batch_helps_pointwise_convolutions_alone():
+def test_small_images_are_told_the_batch_that_helps():
     make = partial(layer, "conv", shape=(1, 16, 2, 2), rows=100, weight_shift=500)
     (found,) = advice(network(lambda start: make(start=start)))
-    assert "4 rows only" in found.text and "1x1 convolutions alone" in found.remedy
+    assert "4 rows only" in found.text and "A batch 4 times as large hides them" in found.remedy
 
 
 def test_traffic_above_the_minimum_is_named():

@@ -131,6 +131,28 @@ def test_windows_shares_and_macs_add_up(name):
     assert result.memory_bytes["minimum"] >= minimum
 
 
+@pytest.mark.parametrize("name", ["resnet18", "minilm_l6"])
+def test_windows_end_with_the_last_instruction_of_their_layer(name, monkeypatch):
+    from beatmatch.networks import timing
+
+    programs_, wanted, base = [], {}, 0
+    monkeypatch.setattr(timing, "lower", lambda *args: programs_.append(lower(*args)) or programs_[-1])
+    result = time_network(load(name), preset("mxu128"))
+    starts = {layer.name: layer.start for layer in result}
+    for lowered in programs_:
+        base, run, now = starts[lowered.steps[0].node.name], run_fast(lowered.program), 0
+        ends: dict[str, int] = {}
+        for engine in ("matmul", "vector"):
+            cycles, fields = run.events.log([(engine, "retire")]).headers(engine, "retire")
+            for cycle, seq in zip(cycles.tolist(), fields["seq"].tolist(), strict=True):
+                ends[lowered.labels[seq]] = max(ends.get(lowered.labels[seq], 0), cycle - run.start + 1)
+        for step in lowered.steps[:-1]:
+            now = max(now, ends[step.node.name])
+            wanted[step.node.name] = base + now
+        wanted[lowered.steps[-1].node.name] = base + run.cycles
+    assert {layer.name: layer.end for layer in result if layer.where == CORE} == wanted
+
+
 def test_bytes_are_the_minimum_where_sizes_divide_and_all_fits():
     from tests.networks.chains import Chain
 

@@ -60,12 +60,11 @@ def test_a_batch_hides_weights_of_dense_layers():
     assert "weight_shift" not in causes(dense(16))
 
 
-def test_a_batch_hides_weights_of_pointwise_convolutions_alone():
-    single = causes(convolutions(8, size=1, kernel=1))["weight_shift"]
-    assert "a batch helps 1x1 convolutions alone" in single.remedy
-    assert "weight_shift" not in causes(convolutions(8, size=1, kernel=1, batch=4))
-    assert "weight_shift" in causes(convolutions(8, size=1, batch=4))
-    assert "weight_shift" not in causes(convolutions(8, size=4))
+@pytest.mark.parametrize("kernel", [1, 3])
+def test_a_batch_hides_weights_of_convolutions(kernel):
+    assert "A batch 4 times" in causes(convolutions(8, size=1, kernel=kernel))["weight_shift"].remedy
+    assert "weight_shift" not in causes(convolutions(8, size=1, kernel=kernel, batch=4))
+    assert "weight_shift" not in causes(convolutions(8, size=4, kernel=kernel))
 
 
 @pytest.mark.parametrize("channels", [5, 8])

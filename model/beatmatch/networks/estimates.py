@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from beatmatch.config import Config
 from beatmatch.networks.graph import Graph, Node, Tensor
 
-PASSES = {"softmax": 3, "layernorm": 3, "reduce": 1}
+PASSES = {"softmax": 3, "layernorm": 3}
 """Times that each element is looked at; 1 for operators that are not here."""
 PICKS = ("gather", "gather_elements", "gather_nd", "slice", "split")
 """Operators that read only what they write."""

@@ -8,7 +8,7 @@ parts, one or several, with its kernel, strides, pads and groups. Sizes shrink, 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
@@ -20,6 +20,7 @@ from beatmatch.config import Config
 from beatmatch.memory import MemoryTiming
 from beatmatch.networks.errors import GraphError
 from beatmatch.networks.graph import Graph, Node, Tensor
+from beatmatch.networks.integer import mean_requant
 from beatmatch.networks.lowering.placement import CORE, Placement, place
 from beatmatch.networks.lowering.program import lower
 from beatmatch.networks.reference import execute
@@ -245,16 +246,9 @@ class _Shrunk:
 
     def _mean(self, requant: Requant) -> Requant:
         """The scaling of a mean from one scale to the same, as the reference derives it."""
-        from beatmatch.networks.integer import mean_requant
-
         count = prod(self.attributes["kernel"])
         quant = Quant(np.asarray(0.5), np.asarray(self._zero()))
         return mean_requant(quant, Quant(np.asarray(0.5), np.asarray(requant.zero_point)), count, -128, 127)
-
-
-def by_layer(found: list[Proof]) -> Mapping[str, int]:
-    """The number of the program that stands for each layer."""
-    return {name: number for number, proof in enumerate(found) for name in proof.layers}
 
 
 def names(found: list[Proof]) -> Iterator[str]:

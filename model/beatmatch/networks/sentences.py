@@ -69,11 +69,6 @@ def _weight_shift(part: Sequence[Loss], result: NetworkResult) -> tuple[str, str
     text += f": a tile is used for {positions:,} row{'s' if positions > 1 else ''} only."
     arrays = _smaller(positions, config.rows, "rows").removeprefix(", or ")
     machine = f"; {arrays} shifts faster" if arrays else ""
-    if layer.op == "conv":
-        size = (
-            f"{config.rows} output positions and more hide them (larger images; a batch helps 1x1 convolutions alone, "
-        )
-        return text, f"{size}as larger windows take image after image){machine}."
     return text, f"A batch {-(-config.rows // positions)} times as large hides them{machine}."
 
 

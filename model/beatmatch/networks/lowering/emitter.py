@@ -222,7 +222,7 @@ class Parameters:
     """Parameter rows of one node, loaded at once if half of the memory holds them, else run by run."""
 
     def __init__(self, emitter: Emitter, offset: int, rows: int, pitch: int, node: str) -> None:
-        self.emitter, self.offset, self.total, self.pitch, self.node = emitter, offset, rows, pitch, node
+        self.emitter, self.offset, self.pitch, self.node = emitter, offset, pitch, node
         self.most = emitter.config.param_rows // 2
         self.whole = rows <= self.most
         self._first = self._load(0, rows) if self.whole else 0

@@ -19,9 +19,8 @@ from beatmatch.networks.scales import AddRequant
 
 CORE, FREE, ESTIMATE = "core", "free", "estimate"
 WINDOW = ("conv", "maxpool", "avgpool")
-FUSED = ("relu", "clip")
-"""What the operator before can do on the way: its clip bounds."""
 HAVE_CLIP = ("conv", "dense", "matmul", "add", "avgpool", "rescale")
+"""Operators whose clip bounds can do the Relu or Clip behind them."""
 KERNEL, STRIDE, DILATION, PAD = 15, 7, 4, 15
 """Largest values that the instruction's fields hold."""
 
@@ -251,9 +250,6 @@ class _Placer:
         name = node.outputs[0]
         shape = self.graph.tensors[name].shape or (1,)
         self.values[name] = fresh_like(value, shape, name, self.config)
-
-    def _unary(self, node: Node) -> Step | None:
-        raise _Refused(node.operator.what)
 
     def _rescale(self, node: Node) -> None:
         self._like(node, self._input(node))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions, dense layers and products of activations: tiles of weights, rows of activations, sums to int8."""
+"""Convolutions and dense layers: tiles of weights, rows of activations, sums to int8."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from beatmatch.compiler.builder import round_up
 from beatmatch.compiler.schedule import Touch
 from beatmatch.isa.fields import Opcode
-from beatmatch.networks.lowering.emitter import ACC, COLUMNS, PITCH, ROWS, SP, Emitter
+from beatmatch.networks.lowering.emitter import ACC, COLUMNS, PITCH, ROWS, SP, TRANSFER, Emitter
 from beatmatch.networks.lowering.layout import Value
 from beatmatch.networks.lowering.outputs import Output
 from beatmatch.networks.lowering.placement import PAD
@@ -174,7 +174,9 @@ class _Emission:
         weights = _Weights(self, rooms[2 * number] if resident else None)
         if resident:
             weights.load(runs_)
-        for group in self._groups(cut, output) if not resident else [[block] for block in self._blocks(cut)]:
+        # weights on the chip are near: passes are shared only where a band has too few rows to hide a tile's way in
+        alone = resident and max(band.positions for band in cut) >= self.config.rows
+        for group in [[block] for block in self._blocks(cut)] if alone else self._groups(cut, output):
             seen = [_Seen(self, image, band, sources) for image, band in group]
             for run in runs_:
                 self._products(run, seen, weights)
@@ -279,8 +281,9 @@ class _Seen:
         (above, top, height), (before, lead, width) = self._skip(0, taps.y), self._skip(1, taps.x)
         if height <= 0 or width <= 0:  # nothing but padding: one position stays, and no step meets it
             above, before, height, width = 0, 0, 1, 1
-            top = lead = max(band.rows * window.stride[0], band.columns * window.stride[1])
-            if top > PAD:
+            top, lead = band.rows * window.stride[0], band.columns * window.stride[1]
+            top, lead = (top, 0) if top <= lead else (0, lead)  # one axis suffices
+            if max(top, lead) > PAD:
                 raise DoesNotFit("taps that see nothing but padding")
         first, count = (0, run.count) if taps.tile is None else (taps.tile, 1)
         src = at.first * unit + above * down + (self.left + before) * across
@@ -338,8 +341,8 @@ class _Weights:
             for part in run.parts:
                 offset, size = self._place(run, part), run.count * self.emission._inner(part) * self.pitch
                 self.places[run.first, part.piece, part.block] = word
-                for start in range(0, size, 32768):
-                    count = min(32768, size - start)
+                for start in range(0, size, TRANSFER):
+                    count = min(TRANSFER, size - start)
                     first = word + start // lanes
                     emitter.schedule.add(
                         Opcode.LOAD, writes=[Touch(SP, first, -(-count // lanes))], transfer=True, local=first,

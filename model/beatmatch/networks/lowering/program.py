@@ -18,7 +18,8 @@ from beatmatch.memory import MemoryTiming
 from beatmatch.networks.errors import GraphError
 from beatmatch.networks.graph import Graph, Node, Tensor
 from beatmatch.networks.lowering.activations import emit_activations
-from beatmatch.networks.lowering.emitter import SP, Emitter
+from beatmatch.networks.lowering.data import pack, results
+from beatmatch.networks.lowering.emitter import SP, TRANSFER, Emitter
 from beatmatch.networks.lowering.layout import Buffer, Value
 from beatmatch.networks.lowering.outputs import fits_pitch
 from beatmatch.networks.lowering.placement import Placement, Step, second_operand
@@ -84,8 +85,11 @@ def lower(
     Raises
     ------
     GraphError
-        If a node does not fit on the chip, whatever leaves it.
+        If a node does not fit on the chip, whatever leaves it, or values are asked of a node that is not int8.
     """
+    for step in steps if feeds is not None else ():
+        if any(placement.graph.tensors[name].dtype != "int8" for name in step.node.outputs):
+            raise GraphError(f"Node {step.node.name} ({step.node.op}) is not int8: quantize the network for values.")
     try:
         memories = (timing, weight_timing)
         _Lowering(placement, steps, config, memories, None, config.sp_words, dry=True).look()
@@ -168,8 +172,8 @@ class _Lowering:
     def _fill(self) -> None:
         """Zeros for them."""
         emitter, lanes = self.emitter, self.config.lanes
-        zeros = emitter.build.region(32768, bytes(32768))
-        step = 32768 // lanes
+        zeros = emitter.build.region(TRANSFER, bytes(TRANSFER))
+        step = TRANSFER // lanes
         for first in range(0, self.config.sp_words, step):
             count = min(step, self.config.sp_words - first)
             emitter.schedule.add(
@@ -268,8 +272,6 @@ class _Lowering:
     # ----- data -----
 
     def _place_data(self) -> None:
-        from beatmatch.networks.lowering.data import pack, results
-
         emitter, region = self.emitter, self.emitter.activations
         for buffer in self.outside:
             name = buffer.tensor
