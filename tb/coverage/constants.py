@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Port bits that are always zero by contract: derived from the declarations, not listed.
+"""Port bits that are constant by contract: derived from the declarations, not listed.
 
 What the layout of the trace record leaves empty; what is zero in every instruction that the decoder lets through; bits
 of error codes and engine numbers that no declared value has that can come there; bit 0 of the host's responses, which
-are OKAY or SLVERR. Whoever counts coverage checks that none of them ever toggled: a wrong exclusion is an error.
+are OKAY or SLVERR: all of them are zero. What a configuration fixes holds its value. Whoever counts coverage checks
+that none of them ever toggled: a wrong exclusion is an error.
 """
 
 from __future__ import annotations
@@ -86,9 +87,17 @@ USED_BITS: dict[tuple[str, str], tuple[int, tuple[int, ...]]] = {
     **{(file, f"s_axil_{name}_o"): (2, (RESPONSE,)) for file in ("bm_core.sv", "host/bm_host.sv", "host/bm_axil.sv")
        for name in ("bresp", "rresp")},
     **{(file, f"m_axi_weights_{name}"): (width, (used,)) for file in ("bm_core.sv", "host/bm_weight_port.sv")
-       for name, width, used in (("arid_o", 2, 0), ("arsize_o", 3, 0), ("arburst_o", 2, 0), ("rid_i", 2, WEIGHTS))},
+       for name, width, used in (("rid_i", 2, WEIGHTS),)},
 }  # fmt: skip
 """Ports of values with bits that are never used: width of a value, and a mask of used bits per value side by side."""
+
+HELD = {
+    (file, f"m_axi_weights_{name}_o")
+    for file in ("bm_core.sv", "host/bm_weight_port.sv")
+    for name in ("arid", "arsize", "arburst")
+}
+"""Ports that hold one value for ever, which the configuration chooses: a bit of them rises once at power-up, or never,
+and never falls."""
 
 ZERO = ("instance", "act_format", "weight_format", "transpose")
 """Fields that a legal instruction has at zero."""

@@ -155,6 +155,16 @@ def test_a_bit_that_is_constant_by_contract_must_not_toggle():
         evaluate({point: Hit(1, (1,))}, [CONFIG], root, [])
 
 
+def test_a_bit_that_holds_its_value_may_rise_at_power_up_but_never_falls():
+    root = toolchain.ROOT / "rtl"
+    rise, fall = (
+        Point("toggle", "host/bm_weight_port.sv", 1, 0, f"m_axi_weights_arid_o[1]:{way}") for way in ("0->1", "1->0")
+    )
+    assert evaluate({rise: Hit(3, (1,)), fall: Hit(0, (1,))}, [CONFIG], root, []).constant == 2
+    with pytest.raises(WaiverError, match="constant by contract"):
+        evaluate({rise: Hit(3, (1,)), fall: Hit(2, (1,))}, [CONFIG], root, [])
+
+
 def test_loops_over_words_end_at_the_word():
     """What the run-time library counts for wide signals is right only then (`tb.coverage.toggle_header`)."""
     text = f"a\n{toggle_header.WRONG}\nb\n{toggle_header.WRONG}\n"
