@@ -47,6 +47,7 @@ def look(program: Program) -> Seen:
     machine = SteppedMachine(program, digest=False)
     places = layout(program.config)
     error, status = places.slot("host", "error").offset, places.slot("host", "status").offset
+    port = "m_axi_weights" if program.config.weight_port else "m_axi"  # where weights come from
     began, answers, done = -1, [], 0
     previous = False
     for rows, records in machine.blocks(LIMIT):
@@ -58,7 +59,7 @@ def look(program: Program) -> Seen:
         if len(found):
             at = int(found[0])
             word = int(rows[at - 1, 0]) if at else 0
-            bad = bool(word >> SHIFT["m_axi_rvalid"] & 1 and word >> SHIFT["m_axi_rresp"] & 3) if at else previous
+            bad = bool(word >> SHIFT[f"{port}_rvalid"] & 1 and word >> SHIFT[f"{port}_rresp"] & 3) if at else previous
             return Seen(done + at - 1, int(records[at, error]) >> 16 & 15, began, tuple(answers), bad)
         done += len(records)
     return Seen(-1, 0, began, tuple(answers), False)

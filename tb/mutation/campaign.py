@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole run: mutants against recorded programs, configuration by configuration, then proofs about what is left.
+"""The whole run: mutants against recorded programs, configuration by configuration, and proofs about what is left.
 
 A mutant is a place in the source and what is done to it. The first configuration runs all of its mutants; each further
 one runs those that are still alive and those in generate branches that no configuration before it took. So a mutant
-that any configuration kills is killed, and one that survives has survived in every configuration that contains it.
+that any configuration kills is killed; one that is not has, in every configuration that contains it, survived all
+programs or been proven to be the same from every state, which is cheaper than playing them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from pathlib import Path
 
 from beatmatch.config import Config
 from tb import toolchain
-from tb.mutation import execute, points, recordings, schemata, triage
+from tb.mutation import execute, points, recordings, schemata, stimuli, triage
+from tb.mutation.proof import Verdict
 from tb.mutation.schemata import Mutant
 
 TOP = "bm_core"
@@ -27,6 +29,7 @@ CONFIGS = (
 )
 """Small, and between them every kind of branch: words wider and narrower than beats, rows wider and narrower than
 columns, one bank and several, bank counts that are no power of two, one memory and two."""
+UNTRIED = Verdict("open", "no proof was tried")
 SHARD = 1200
 """Mutants in one build: a core with all of them no longer fits into a processor's caches and runs ten times slower."""
 
@@ -66,7 +69,7 @@ class Settings:
     jobs: int = 2
     modules: list[str] = field(default_factory=list)
     every: int = 1
-    seconds: int = 8
+    seconds: int = 3
     proofs: bool = True
     blind: list[str] = field(default_factory=list)
     configs: Sequence[Config] = CONFIGS
@@ -95,39 +98,114 @@ class Result:
 
 def run(settings: Settings, progress: Progress = lambda *_: None, sources: Sequence[Path] | None = None) -> Result:
     """Run everything; raises SimulationError if the unmutated core is not in lockstep."""
-    sources = list(sources or toolchain.rtl_sources())
-    build_seconds, played, cycles = 0.0, 0.0, 0
-    fates: dict[str, Fate] = {}
+    campaign = _Campaign(settings, progress, list(sources or toolchain.rtl_sources()))
     for config in settings.configs:
-        found = find(config, sources, settings)
-        alive = [m for m in found if m.key not in fates or fates[m.key].status == "hole"]
-        fates |= {mutant.key: Fate(mutant) for mutant in alive}
-        file = recordings.prepare(
-            *(config, settings.seed, settings.programs, settings.kinds),
-            partial(progress, f"{config.name}: recording programs"),
-        )
+        campaign.play_short(config)
+    for config in settings.configs:
+        campaign.play_long(config)
+    if settings.proofs:
+        for config in settings.configs:
+            campaign.prove(config)
+    return campaign.result()
+
+
+class _Campaign:
+    """The state of a run, and its steps; each step is about one configuration.
+
+    What is proven to be the same from every state of a configuration need not be played there: the proof takes a
+    fraction of a second, all programs take several. The dear proofs come last, for what nothing else has decided.
+    """
+
+    def __init__(self, settings: Settings, progress: Progress, sources: Sequence[Path]) -> None:
+        self._settings, self._progress, self._sources = settings, progress, sources
+        self._fates: dict[str, Fate] = {}
+        self._verdicts: dict[str, dict[str, Verdict]] = {}  # by mutant, by configuration
+        self._holes: set[str] = set()
+        self._found = {config.name: find(config, sources, settings) for config in settings.configs}
+        self._played, self._proving, self._building, self._cycles = 0.0, 0.0, 0.0, 0
+
+    def play_short(self, config: Config) -> None:
+        """The short programs against all that is neither killed nor proven to be the same, and quick proofs."""
+        found = self._found[config.name]
+        self._explain(config, [m for m in found if m.key in self._verdicts and not self._ever_open(m)], quick=True)
+        for mutant in found:
+            self._fates.setdefault(mutant.key, Fate(mutant))
+        self._play(config, self._undecided(config), long=False)
+        new = [m for m in self._undecided(config) if not self._ever_open(m)]
+        self._explain(config, new, quick=True)
+
+    def play_long(self, config: Config) -> None:
+        """The long programs against what is left."""
+        self._play(config, self._undecided(config), long=True)
+
+    def prove(self, config: Config) -> None:
+        """All claims about what is left; what is open in one configuration is a hole, whatever the others say."""
+        left = [m for m in self._undecided(config) if m.key not in self._holes]
+        self._explain(config, left, quick=False)
+        self._holes |= {m.key for m in self._undecided(config)}
+
+    def _undecided(self, config: Config) -> list[Mutant]:
+        """Mutants of a configuration that are not killed in any, and not proven in this one."""
+        return [
+            mutant
+            for mutant in self._found[config.name]
+            if self._fates[mutant.key].status != "killed"
+            and self._verdicts.get(mutant.key, {}).get(config.name, UNTRIED).status == "open"
+        ]
+
+    def _ever_open(self, mutant: Mutant) -> bool:
+        return any(verdict.status == "open" for verdict in self._verdicts.get(mutant.key, {}).values())
+
+    def _play(self, config: Config, alive: Sequence[Mutant], long: bool) -> None:
+        settings, name = self._settings, f"{config.name}, long programs" if long else config.name
+        programs = stimuli.choose(settings.seed, settings.programs, config, settings.kinds)[long]
+        if not alive or not programs:
+            return
+        file = recordings.prepare(config, programs, partial(self._progress, f"{name}: recording programs"))
         shards = -(-len(alive) // SHARD)
         for number in range(shards):
             shard = alive[number::shards]
-            text = f"{config.name}: {len(shard)} mutants, part {number + 1} of {shards}"
-            progress(f"{text}, build", 0, 0)
-            built = execute.build(config, shard, sources)
-            build_seconds += built.seconds
+            text = f"{name}: {len(shard)} mutants, part {number + 1} of {shards}"
+            self._progress(f"{text}, build", 0, 0)
+            built = execute.build(config, shard, self._sources)
+            self._building += built.seconds
             outcomes, seconds = execute.outcomes(
                 *(built, config, shard, file, settings.jobs, settings.blind),
-                partial(_report, progress, text, len(shard)),
+                partial(_report, self._progress, text, len(shard)),
             )
-            played += seconds
-            cycles += sum(outcome["cycles"] for outcome in outcomes.values())
+            self._played += seconds
+            self._cycles += sum(outcome["cycles"] for outcome in outcomes.values())
             for mutant in shard:
                 outcome = outcomes[mutant.number]
                 if outcome["cycle"] is not None:
                     reason = f"{config.name}: {outcome['program']}, cycle {outcome['cycle']}"
-                    fates[mutant.key] = Fate(mutant, "killed", reason)
-    started = time.monotonic()
-    if settings.proofs:
-        _prove(fates, settings, sources, progress)
-    return Result(list(fates.values()), played + time.monotonic() - started, build_seconds, cycles, settings)
+                    self._fates[mutant.key] = Fate(mutant, "killed", reason)
+
+    def _explain(self, config: Config, survivors: Sequence[Mutant], quick: bool) -> None:
+        settings = self._settings
+        if not survivors or not settings.proofs:
+            return
+        started = time.monotonic()
+        found = triage.explain(
+            *(TOP, config, self._sources, survivors, settings.seconds, settings.jobs),
+            partial(self._progress, f"{config.name}: {'quick proofs' if quick else 'proofs'}"),
+            quick,
+        )
+        self._proving += time.monotonic() - started
+        for key, verdict in found.items():
+            self._verdicts.setdefault(key, {})[config.name] = verdict
+
+    def result(self) -> Result:
+        """The fates: a claim has to be proven in every configuration that contains the mutant."""
+        for key, fate in self._fates.items():
+            given = list(self._verdicts.get(key, {}).values())
+            if fate.status == "killed" or not given:
+                continue
+            statuses = {verdict.status for verdict in given}
+            fate.status = "hole" if "open" in statuses else "unreachable" if "unreachable" in statuses else "equivalent"
+            fate.reason = "; ".join(dict.fromkeys(verdict.reason for verdict in given))
+        seconds = self._played + self._proving
+        return Result(list(self._fates.values()), seconds, self._building, self._cycles, self._settings)
 
 
 def _report(progress: Progress, text: str, total: int, done: int) -> None:
@@ -139,24 +217,3 @@ def find(config: Config, sources: Sequence[Path], settings: Settings) -> list[Mu
     found = schemata.number(points.find(points.elaborate(TOP, sources, config)))
     wanted = [mutant for mutant in found if not settings.modules or mutant.module in settings.modules]
     return [mutant for mutant in wanted if mutant.chance % settings.every == 0]
-
-
-def _prove(fates: dict[str, Fate], settings: Settings, sources: Sequence[Path], progress: Progress) -> None:
-    """Explain survivors: a claim has to be proven in every configuration that contains the mutant."""
-    alive = {key for key, fate in fates.items() if fate.status == "hole"}
-    verdicts: dict[str, list] = {}
-    for config in settings.configs:
-        survivors = [mutant for mutant in find(config, sources, settings) if mutant.key in alive]
-        found = triage.explain(
-            *(TOP, config, sources, survivors, settings.seconds, settings.jobs),
-            partial(progress, f"{config.name}: proofs"),
-        )
-        for key, verdict in found.items():
-            verdicts.setdefault(key, []).append(verdict)
-            if verdict.status == "open":
-                alive.discard(key)  # a hole, whatever the other configurations say
-    for key, given in verdicts.items():
-        statuses = {verdict.status for verdict in given}
-        status = "hole" if "open" in statuses else "unreachable" if "unreachable" in statuses else "equivalent"
-        fates[key].status = status
-        fates[key].reason = "; ".join(dict.fromkeys(verdict.reason for verdict in given))

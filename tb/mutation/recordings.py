@@ -58,19 +58,16 @@ def _reset(config: Config) -> np.ndarray:
     return rows
 
 
-def prepare(
-    config: Config, seed: int, random_programs: int, kinds: Sequence[str], progress: Callable[[int, int], None]
-) -> Path:
-    """The file with a configuration's recordings; made anew when a Python source has changed."""
+def prepare(config: Config, sources: Sequence[stimuli.Source], progress: Callable[[int, int], None]) -> Path:
+    """The file with recordings of these programs; made anew when a Python source has changed."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    key = hashlib.sha256(repr((config.to_dict(), seed, random_programs, sorted(kinds))).encode())
+    key = hashlib.sha256(repr((config.to_dict(), sources)).encode())
     for folder in ("model", "tb"):
         for path in sorted((toolchain.ROOT / folder).rglob("*.py")):
             key.update(path.read_bytes())
     made = f"recordings-{key.hexdigest()[:16]}"
     for file in FOLDER.glob(f"{made}-*.npz"):
         return file
-    sources = stimuli.choose(seed, random_programs, config, kinds)
     arrays: dict[str, np.ndarray] = {"names": np.array([stimuli.name(source) for source in sources])}
     digest = hashlib.sha256()
     for index, source in enumerate(sources):

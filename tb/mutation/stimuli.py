@@ -22,6 +22,9 @@ Source = dict[str, str | int]
 RANDOM, RESET, EDGE, SHARED = "random", "reset", "edge", "shared"
 LEFT_OUT = ("sequence",)
 """Kinds that need half a million cycles to reach one corner: no program for hundreds of survivors."""
+LONG = ("late_error", "overflow")
+"""Kinds whose programs take more cycles than all others together: for what is left when the others have been played and
+the quick proofs been tried."""
 TURNS = {RANDOM: 0, "visit": 8, "retires": 4, "interrupted": 6, "pages": 2, "edges": 2, "short_rows": 2}
 """How often a kind is drawn; the others once, in all variants. The caller counts the random ones."""
 OVERFLOW, OVERFLOW_ROWS = "overflow", 8
@@ -39,8 +42,10 @@ EDGES = tuple(
 """Counts of lanes at their limit: the first encoding that is too large, and the two below it."""
 
 
-def choose(seed: int, random_count: int, config: Config, kinds: Sequence[str] = ()) -> list[Source]:
-    """Sources of the programs, in the order in which a mutant meets them: random ones first, the longest last.
+def choose(
+    seed: int, random_count: int, config: Config, kinds: Sequence[str] = ()
+) -> tuple[list[Source], list[Source]]:
+    """Sources of the short programs, random ones first, as a mutant meets them, and of the long ones.
 
     With `kinds` only those, besides the random ones.
     """
@@ -54,7 +59,9 @@ def choose(seed: int, random_count: int, config: Config, kinds: Sequence[str] = 
             found += [_source(seed, kind, variant, turn) for turn in turns for variant in range(item.variants)]
     if config.rows >= OVERFLOW_ROWS:
         found.append(_source(seed, OVERFLOW, 0, 0))
-    return [source for source in found if not kinds or source["kind"] in (RANDOM, *kinds)]
+    wanted = [source for source in found if not kinds or source["kind"] in (RANDOM, *kinds)]
+    long = [source for source in wanted if source["kind"] in LONG]
+    return [source for source in wanted if source not in long], long
 
 
 def _source(seed: int, kind: str, variant: int, turn: int) -> Source:

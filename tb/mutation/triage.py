@@ -4,22 +4,29 @@
 A mutant sits in a module that one or several stations contain. If in each of them the station with the mutant is
 proven to behave like the station without it, so does the core. The stations' inputs are free in the proofs: what
 holds only thanks to a neighbour's behaviour stays open, and so does the wiring between the stations.
+
+A station's netlist takes up to a minute, a claim from every state a fraction of a second: so one netlist holds all
+mutants of its station, is made once, and is read by as many processes as there are.
 """
 
 from __future__ import annotations
 
+import pickle
+import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 
 from beatmatch.config import Config
 from tb.mutation import elaborate, points
+from tb.mutation.graph import Netlist
 from tb.mutation.proof import Prover, Verdict
 from tb.mutation.schemata import Mutant
 
-BATCH = 12
-"""Mutants that share one netlist: many make it large, few have it made often."""
+HAND = 6
+"""Mutants that a process takes at a time."""
 OUTSIDE = Verdict("open", "in the top or a package, which are only simulated")
 
 
@@ -31,22 +38,36 @@ def explain(
     seconds: int,
     jobs: int,
     progress: Callable[[int, int], None] = lambda *_: None,
+    quick: bool = False,
 ) -> dict[str, Verdict]:
-    """What is proven about each survivor in one configuration, by its key."""
-    work, stations = [], {mutant.key: [] for mutant in survivors}
+    """What is proven about each survivor in one configuration, by its key; `quick`: of what holds from every state."""
+    stations, inside_of = [], {mutant.key: 0 for mutant in survivors}
     for name, parameters, inside in elaborate.stations(points.elaborate(top, sources, config).getRoot(), top):
         here = [mutant for mutant in survivors if mutant.module in inside]
         for mutant in here:
-            stations[mutant.key].append(name)
-        work += [(name, parameters, here[i : i + BATCH]) for i in range(0, len(here), BATCH)]
-    verdicts: dict[str, list[Verdict]] = {key: [] if names else [OUTSIDE] for key, names in stations.items()}
-    done = 0
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(_prove, *item, sources, seconds) for item in work}
-        total = sum(len(item[2]) for item in work)
+            inside_of[mutant.key] += 1
+        if here:
+            stations.append((name, parameters, here))
+    verdicts: dict[str, list[Verdict]] = {key: [] if count else [OUTSIDE] for key, count in inside_of.items()}
+    done, total = 0, sum(len(here) for _, _, here in stations)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool,
+    ):
+        making = {}
+        for index, (station, parameters, here) in enumerate(stations):
+            file = Path(name) / f"{index}.pickle"
+            making[pool.submit(_make, station, parameters, sources, here, file)] = (file, here)
+        waiting = set(making)
         while waiting:
             finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in finished:
+                if future in making:
+                    future.result()
+                    file, here = making[future]
+                    hands = [here[i : i + HAND] for i in range(0, len(here), HAND)]
+                    waiting |= {pool.submit(_prove, file, hand, seconds, quick) for hand in hands}
+                    continue
                 for key, verdict in future.result().items():
                     verdicts[key].append(verdict)
                     done += 1
@@ -54,11 +75,22 @@ def explain(
     return {key: _weakest(given) for key, given in verdicts.items()}
 
 
-def _prove(
-    station: str, parameters: dict[str, int], mutants: Sequence[Mutant], sources: Sequence[Path], seconds: int
-) -> dict[str, Verdict]:
-    prover = Prover(elaborate.netlist(station, parameters, sources, mutants), seconds)
-    return {mutant.key: prover.prove(mutant.number) for mutant in mutants}
+def _make(
+    station: str, parameters: dict[str, int], sources: Sequence[Path], mutants: Sequence[Mutant], file: Path
+) -> None:
+    with file.open("wb") as out:
+        pickle.dump(elaborate.netlist(station, parameters, sources, mutants), out, pickle.HIGHEST_PROTOCOL)
+
+
+@lru_cache(maxsize=1)
+def _read(file: Path) -> Netlist:
+    with file.open("rb") as found:
+        return pickle.load(found)
+
+
+def _prove(file: Path, mutants: Sequence[Mutant], seconds: int, quick: bool) -> dict[str, Verdict]:
+    prover = Prover(_read(file), seconds)
+    return {m.key: prover.state_by_state(m.number) if quick else prover.prove(m.number) for m in mutants}
 
 
 def _weakest(verdicts: Sequence[Verdict]) -> Verdict:

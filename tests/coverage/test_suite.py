@@ -4,13 +4,16 @@
 import numpy as np
 import pytest
 
+from beatmatch.config import Config
 from beatmatch.machine import run_stepped
 from tb.coverage import choose, runs, suite
+from tb.coverage.collide import SCENARIOS, collide, look
 from tb.coverage.groups import GROUPS
 from tb.coverage.side import CoveredSide
 from tb.coverage.suite import Entry
 from tb.lockstep import runner
 from tb.lockstep.job import Item
+from tb.lockstep.streams import stream
 
 
 def on_the_model(entry: Entry) -> dict[str, list[str]]:
@@ -85,3 +88,10 @@ def test_coverage_is_told_only_of_what_agrees_with_the_rtl():
     assert wrong.divergence is not None
     with pytest.raises(runs.DivergenceError, match="diverged"):
         runs._complain([entry], [wrong])
+
+
+@pytest.mark.parametrize("variant", range(len(SCENARIOS)), ids=SCENARIOS)
+def test_two_errors_fall_together_on_a_core_with_a_port_for_weights_too(variant):
+    config = Config(8, 4, 64, 4, 8, 1, 4, 3, 64, 1, 8, weight_port=1)
+    program = collide(stream(1, "collide"), config, variant)
+    assert look(program).raised > 0 and SCENARIOS[variant] in program.origin

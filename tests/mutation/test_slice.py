@@ -8,12 +8,16 @@ import pytest
 
 from tb import sim, toolchain
 from tb.mutation import __main__ as command
-from tb.mutation import campaign, execute, figures, recordings, triage
+from tb.mutation import campaign, execute, figures, recordings, stimuli, triage
 
 MODULES = ["bm_fifo", "bm_matmul_skew", "bm_vector_trace"]
-SETTINGS = campaign.Settings(
-    programs=12, kinds=["reset"], jobs=1, modules=MODULES, configs=campaign.CONFIGS[:1]
-)
+SETTINGS = campaign.Settings(programs=12, kinds=["reset"], jobs=1, modules=MODULES, configs=campaign.CONFIGS[:1])
+
+
+def programs(config):
+    short, long = stimuli.choose(SETTINGS.seed, SETTINGS.programs, config, SETTINGS.kinds)
+    assert not long
+    return short
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +35,7 @@ def test_every_mutant_is_killed(seen):
 def test_a_blind_comparison_lets_mutants_live(seen, kinds):
     config = SETTINGS.configs[0]
     mutants = campaign.find(config, toolchain.rtl_sources(), SETTINGS)
-    file = recordings.prepare(config, SETTINGS.seed, SETTINGS.programs, SETTINGS.kinds, lambda *_: None)
+    file = recordings.prepare(config, programs(config), lambda *_: None)
     some = [mutant for mutant in mutants if mutant.module == "bm_vector_trace"][::12]
     outcomes = execute.run(execute.build(config, mutants), config, some, file, blind=kinds)
     killed = [outcome for outcome in outcomes.values() if outcome["cycle"] is not None]
@@ -53,7 +57,7 @@ def test_survivors_are_explained_on_their_station():
 def test_a_core_that_is_not_in_lockstep_kills_no_mutant(tmp_path):
     config = SETTINGS.configs[0]
     mutants = campaign.find(config, toolchain.rtl_sources(), SETTINGS)
-    file = recordings.prepare(config, SETTINGS.seed, SETTINGS.programs, SETTINGS.kinds, lambda *_: None)
+    file = recordings.prepare(config, programs(config), lambda *_: None)
     with np.load(file) as data:
         arrays = dict(data)
     arrays["records3"][17, 2] ^= 1
