@@ -27,7 +27,7 @@ UNTIMED = ("functional.py", "sequence.py", "numerics.py")
 TESTS_FIRST = (*UNTIMED, "accounting.py", "trace.py", "stimulus.py", "memory/image.py", "memory/timing.py")
 """Files whose tests are likelier witnesses than a whole run."""
 TESTS = {
-    "agent": ("memory",),
+    "agent": ("memory", "dram"),
     "control": ("control", "load_store"),
     "encode": ("encode", "legality", "asm"),
     "fetch": ("frontend",),
@@ -36,14 +36,14 @@ TESTS = {
     "host_agent": ("host_agent", "host_patience", "host"),
     "image": ("memory",),
     "load": ("load_store",),
-    "machine": ("control", "functional_corners", "host_agent", "load_store"),
+    "machine": ("control", "functional_corners", "host_agent", "load_store", "weight_port", "dram"),
     "numerics": ("numerics", "oracle", "vector", "functional"),
     "port": ("load_store",),
     "row_bursts": ("load_store",),
     "semaphores": ("frontend",),
     "sequence": ("functional", "checker"),
     "store": ("load_store",),
-    "timing": ("memory", "program"),
+    "timing": ("memory", "program", "dram"),
     "transfer": ("load_store",),
     "vector": ("vector", "functional_corners"),
     "vector_elements": ("vector", "functional_corners"),
