@@ -57,7 +57,7 @@ class Prover:
             return Verdict("equivalent", f"{_UNCHANGED}: the same gates")
         if self._holds(graph, _any(graph, differences), "iprove"):
             return Verdict("equivalent", _UNCHANGED)
-        return Verdict("open", "not the same from every state")
+        return Verdict("open", "not proven from every state")
 
     def in_sequence(self, mutant: int) -> Verdict:
         """The claims about what happens from the first cycle on."""

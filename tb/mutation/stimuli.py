@@ -60,8 +60,8 @@ def choose(
     if config.rows >= OVERFLOW_ROWS:
         found.append(_source(seed, OVERFLOW, 0, 0))
     wanted = [source for source in found if not kinds or source["kind"] in (RANDOM, *kinds)]
-    long = [source for source in wanted if source["kind"] in LONG]
-    return [source for source in wanted if source not in long], long
+    short = [source for source in wanted if source["kind"] not in LONG]
+    return short, [source for source in wanted if source["kind"] in LONG]
 
 
 def _source(seed: int, kind: str, variant: int, turn: int) -> Source:

@@ -41,14 +41,12 @@ def explain(
     quick: bool = False,
 ) -> dict[str, Verdict]:
     """What is proven about each survivor in one configuration, by its key; `quick`: of what holds from every state."""
-    stations, inside_of = [], {mutant.key: 0 for mutant in survivors}
+    stations: list[tuple[str, dict[str, int], list[Mutant]]] = []
+    verdicts: dict[str, list[Verdict]] = {mutant.key: [] for mutant in survivors}
     for name, parameters, inside in elaborate.stations(points.elaborate(top, sources, config).getRoot(), top):
         here = [mutant for mutant in survivors if mutant.module in inside]
-        for mutant in here:
-            inside_of[mutant.key] += 1
         if here:
             stations.append((name, parameters, here))
-    verdicts: dict[str, list[Verdict]] = {key: [] if count else [OUTSIDE] for key, count in inside_of.items()}
     done, total = 0, sum(len(here) for _, _, here in stations)
     with (
         tempfile.TemporaryDirectory() as name,
@@ -72,7 +70,7 @@ def explain(
                     verdicts[key].append(verdict)
                     done += 1
             progress(done, total)
-    return {key: _weakest(given) for key, given in verdicts.items()}
+    return {key: _weakest(given) if given else OUTSIDE for key, given in verdicts.items()}
 
 
 def _make(

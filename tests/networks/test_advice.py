@@ -29,9 +29,9 @@ CASES = {
         partial(layer, "pool", op="maxpool", shape=(1, 24, 4, 4), raw_stall=70, other=30), "100",
         ["24 channels use 75%", "multiples of 16"],
     ),
-    "results": (partial(layer, "late", rows=50, raw_stall=50), "50", ["50% of it"]),
+    "results": (partial(layer, "late", rows=50, raw_stall=50), "50", ["50% of that layer's time"]),
     "inputs": (partial(layer, "hungry", rows=50, input_stall=150, read_bytes=1000), "150", ["5.0 bytes per cycle"]),
-    "edges": (partial(layer, "brief", rows=50, other=150), "150", ["75% of it"]),
+    "edges": (partial(layer, "brief", rows=50, other=150), "150", ["75% of that layer's time"]),
     "estimate": (partial(priced, "soft", 640), "640", ["softmax 100%", "elements_per_cycle 16"]),
 }  # fmt: skip
 
@@ -78,7 +78,7 @@ def test_the_worst_layer_is_named_and_the_others_are_counted():
     makers = [partial(layer, f"n{count}", rows=10 * count, fill=(0.5, 1.0)) for count in (1, 3, 2)]
     (found,) = advice(network(*(lambda start, make=make: make(start=start) for make in makers)))
     assert found.layers == ("n3", "n2", "n1")
-    assert "30 cycles (50.0%) in 3 layers, most of them in n3 (15)" in found.text
+    assert "30 cycles (50.0%) in 3 layers, the most in n3 (15)" in found.text
 
 
 def test_small_images_are_told_the_batch_that_helps():

@@ -254,6 +254,30 @@ def test_quantization_that_is_not_taken():
         assert text.startswith("Node ") and named in text
 
 
+def ones(*shape: int) -> np.ndarray:
+    return np.ones(shape, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("op", "shape", "inputs", "attributes", "named"),
+    [
+        ("Conv", (1, 4, 8, 8), (ones(8, 3, 3, 3),), {}, "(8, 3, 3, 3) and group=1 for 4 channels"),
+        ("Conv", (1, 4, 8, 8), (ones(8, 1, 3, 3),), {"group": 3}, "group=3 for 4 channels"),
+        ("Conv", (1, 4, 8, 8), (ones(6, 1, 3, 3),), {"group": 4}, "(6, 1, 3, 3) and group=4"),
+        ("Conv", (1, 4, 8, 8), (ones(8, 4, 3, 3),), {"group": 0}, "group=0"),
+        ("Conv", (1, 4, 8, 8), (ones(8, 4, 3, 3),), {"kernel_shape": [5, 5]}, "which kernel_shape does not say"),
+        ("Conv", (1, 4, 8, 8), (ones(8, 4, 3, 3), ones(5)), {}, "of shape (5,) where (8,) is needed"),
+        ("LayerNormalization", (4, 8), (ones(5),), {}, "of shape (5,) where (8,) is needed"),
+        ("LayerNormalization", (4, 8), (ones(8), ones(2, 8)), {}, "of shape (2, 8) where (8,) is needed"),
+        ("Gemm", (2, 8), (ones(8, 10), ones(7)), {}, "of shape (7,) where (2, 10) is needed"),
+        ("Gemm", (2, 8), (ones(8, 10), ones(3, 10)), {}, "of shape (3, 10) where (2, 10) is needed"),
+    ],
+)
+def test_constants_that_do_not_fit(op, shape, inputs, attributes, named):
+    text = refused(lambda: from_model(model(op, *shape, inputs=inputs, **attributes)))
+    assert text.startswith(f"Node n ({op}) has ") and named in text
+
+
 def test_a_cycle_and_a_missing_tensor():
     m = model("Relu", 4)
     m.graph.node.append(helper.make_node("Add", ["b", "x"], ["a"], name="one"))

@@ -76,7 +76,10 @@ def _softmax(reader: Reader, node: object) -> None:
 def _layer_norm(reader: Reader, node: object) -> None:
     if any(node.output[1:]):
         raise reader.refuse(node, "gives its mean or deviation as an output", "export the network for inference")
-    reader.add(node, "layernorm", axis=reader.axis(node, -1), epsilon=reader.attribute(node, "epsilon", 1e-5))
+    axis = reader.axis(node, -1)
+    for index in (1, 2):
+        reader.check_broadcast(node, index, reader.shape(node.input[0])[axis:])
+    reader.add(node, "layernorm", axis=axis, epsilon=reader.attribute(node, "epsilon", 1e-5))
 
 
 @rule("BatchNormalization")

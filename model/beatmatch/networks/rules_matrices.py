@@ -24,6 +24,7 @@ def _matmul(reader: Reader, node: object) -> None:
 def _gemm(reader: Reader, node: object) -> None:
     a, b = node.input[:2]
     bias = node.input[2] if len(node.input) > 2 else ""
+    reader.check_broadcast(node, 2, reader.shape(node.output[0]))
     for name in ("alpha", "beta") if bias else ("alpha",):
         value = reader.attribute(node, name, 1.0)
         if value != 1.0:

@@ -38,8 +38,16 @@ def _window(reader: Reader, node: object, kernel: tuple[int, ...]) -> dict:
 def _conv(reader: Reader, node: object) -> None:
     if not reader.is_constant(node.input[1]):
         raise reader.refuse(node, f"computes its weights {node.input[1]} at run time", "export them as constants")
-    kernel = reader.shape(node.input[1])[2:]
-    reader.add(node, "conv", groups=reader.attribute(node, "group", 1), **_window(reader, node, kernel))
+    channels, weight = reader.shape(node.input[0])[1], reader.shape(node.input[1])
+    groups, kernel = reader.attribute(node, "group", 1), weight[2:]
+    again = "export the network again"
+    if groups < 1 or weight[0] % groups or weight[1] * groups != channels:
+        why = f"has weights {weight} and group={groups} for {channels} channels, which do not fit each other"
+        raise reader.refuse(node, why, again)
+    if tuple(reader.attribute(node, "kernel_shape") or kernel) != kernel:
+        raise reader.refuse(node, f"has weights {weight}, which kernel_shape does not say", again)
+    reader.check_broadcast(node, 2, weight[:1])
+    reader.add(node, "conv", groups=groups, **_window(reader, node, kernel))
 
 
 @rule("MaxPool")

@@ -24,7 +24,7 @@ def _head(part: Sequence[Loss], result: NetworkResult, what: str) -> str:
     share = f"{lost:,.0f} cycles ({lost / result.cycles:.1%})"
     if len(part) == 1:
         return f"{what} cost {share} in {worst.layer.name}"
-    return f"{what} cost {share} in {len(part)} layers, most of them in {worst.layer.name} ({worst.cycles:,.0f})"
+    return f"{what} cost {share} in {len(part)} layers, the most in {worst.layer.name} ({worst.cycles:,.0f})"
 
 
 def _groups(part: Sequence[Loss], result: NetworkResult) -> tuple[str, str]:
@@ -102,7 +102,7 @@ def _vector(part: Sequence[Loss], result: NetworkResult) -> tuple[str, str]:
 
 def _results(part: Sequence[Loss], result: NetworkResult) -> tuple[str, str]:
     layer = part[0].layer
-    share = f"{part[0].cycles / layer.cycles:.0%} of it"
+    share = f"{part[0].cycles / layer.cycles:.0%} of that layer's time"
     text = f"{_head(part, result, 'Products that wait for results before them')}, {share}."
     return text, "Layers with more positions or more input channels hide the vector unit and the layer before."
 
@@ -121,7 +121,8 @@ def _edges(part: Sequence[Loss], result: NetworkResult) -> tuple[str, str]:
     layer = part[0].layer
     text = (
         f"{_head(part, result, 'Cycles with no row to feed')}, "
-        f"{part[0].cycles / layer.cycles:.0%} of it: first loads, gaps between tiles, last results and stores."
+        f"{part[0].cycles / layer.cycles:.0%} of that layer's time: "
+        "first loads, gaps between tiles, last results and stores."
     )
     return text, "They weigh less the longer a layer runs: a larger batch, or fewer and larger layers."
 

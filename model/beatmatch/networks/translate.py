@@ -95,6 +95,16 @@ class Reader:
         """The attribute `axis`, made positive."""
         return int(self.attribute(node, "axis", default)) % max(1, len(self.shape(node.output[0])))
 
+    def check_broadcast(self, node: object, index: int, shape: tuple[int, ...]) -> None:
+        """Refuse an input that does not broadcast to a shape, which ONNX's own inference of shapes does not look at."""
+        if index >= len(node.input) or not node.input[index]:
+            return
+        given = self.shape(node.input[index])
+        behind = shape[len(shape) - len(given) :]
+        if len(given) > len(shape) or any(n not in (1, m) for n, m in zip(given, behind, strict=True)):
+            why = f"has {node.input[index]} of shape {given} where {shape} is needed"
+            raise self.refuse(node, why, "export the network again")
+
     def is_constant(self, name: str) -> bool:
         """Whether a tensor is a constant, dequantized or not."""
         return name in self.stored or self.tensors[name].constant
