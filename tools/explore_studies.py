@@ -121,7 +121,7 @@ def sizes(jobs: list[str]) -> str:
         ]
         for layer in layers[:5]
     ]  # fmt: skip
-    spot_head = ["layer, alone", "cycles", "MACs per byte", "MACs per cycle", "its roof", "bound by"]
+    spot_head = ["layer, alone", "cycles", "MACs per byte", "MACs per cycle", "its roof", "lower roof"]
     return (
         f"{shown(SIZES)}\n{table(head, rows)}\n{shown(TORNADO, ROOFLINE)}\n"
         f"The six parameters that matter most, as cycles over the base's:\n\n{table(['parameter', *factors], bars)}\n"

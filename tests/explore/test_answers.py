@@ -13,6 +13,7 @@ from beatmatch.config import preset
 from beatmatch.explore import compare, roofline, sensitivity
 from beatmatch.explore.changes import parse_change
 from beatmatch.explore.errors import ExploreError
+from beatmatch.explore.store import read_table
 from beatmatch.explore.totals import totals
 from tests.explore import studies
 
@@ -145,6 +146,22 @@ def test_run_and_pareto(explore, folder):
         assert point["front"] == (not beaten)
 
 
+def test_a_table_in_text_has_the_same_front(explore, folder):
+    study = ("--network", "net.csv", "--base", "tiny", "--jobs", "1", "--granularity", "layers")
+    for file in ("same.parquet", "same.csv"):
+        code, _, _ = explore("run", *study, "--sweep", "array=4x4,8x8", "acc_rows=48,64", "--out", file)
+        assert code == 0
+    assert read_table("same.csv") == read_table("same.parquet")
+    assert any(row["reason"] for row in read_table("same.csv"))
+    assert explore("pareto", "same.csv", "--json") == explore("pareto", "same.parquet", "--json")
+
+
+def test_a_run_in_which_no_machine_works_is_no_success(explore, folder):
+    study = ("--network", "net.csv", "--base", "tiny", "--jobs", "1", "--granularity", "layers")
+    code, out, _ = explore("run", *study, "--sweep", "acc_rows=48")
+    assert code == 1 and "acc_rows is 48" in out
+
+
 def test_a_study_file_is_run(explore, folder):
     text = 'network = "net.csv"\nbase = "tiny"\ngranularity = "layers"\n[sweep]\narray = ["4x4", "8x8"]\n'
     (folder / "study.toml").write_text(text)
@@ -177,6 +194,8 @@ def test_help_has_examples(explore, capsys):
         (("run", "--base", "tiny", "--study", "s.toml"), "leave --base out"),
         (("run", "--granularity", "layers", "--study", "s.toml"), "leave --granularity out"),
         (("pareto", "none.parquet"), "does not exist"),
+        (("pareto", "none.csv"), "does not exist"),
+        (("pareto", "net.csv"), "net.csv is no table of a study: it has no column network"),
         (("pareto", "none.parquet", "--objectives", "cycles"), "at least two objectives"),
         (("compare", "--network", "net.csv", "--base", "tiny", "--a", "sp_banks=8x"), "cannot be built"),
         (("sensitivity", "--network", "net.csv", "--parameters", "clock"), "'clock' cannot be changed"),

@@ -55,6 +55,39 @@ def test_configurations(capsys, tmp_path):
     assert code == 1 and not json.loads(out)["legal"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("none.json", None, "none.json cannot be read"),
+        ("empty.json", "{}", "empty.json sets no size"),
+        ("list.json", "[]", "list.json must hold one object"),
+        ("text.json", "rows", "text.json is no JSON file"),
+        ("sizes.toml", "rows = 16", "sizes.toml is a file, but no JSON"),
+        ("huge", None, "There is no preset 'huge'"),
+        ("tiny,rows=x", None, "rows must be an integer"),
+    ],
+)
+def test_what_is_no_configuration_is_not_judged(capsys, tmp_path, monkeypatch, name, text, sentence):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    for action in ("check", "show"):
+        code, out, err = call(capsys, "config", action, name, "--json")
+        assert code == 2 and out == "" and sentence in err
+
+
+def test_a_file_beside_it_does_not_hide_a_preset(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny").write_text("a file of this name")
+    assert call(capsys, "config", "check", "tiny")[0] == 0
+
+
+def test_an_empty_memory_is_refused(capsys, tmp_path):
+    (tmp_path / "m.json").write_text("{}")
+    code, _, err = call(capsys, "gemm", "4", "4", "4", "--config", "tiny", "--memory", tmp_path / "m.json")
+    assert code == 2 and "m.json sets nothing" in err
+
+
 def test_configurations_from_text():
     assert parse_config("base") is not None and parse_config("base,rows=32").rows == 32
     assert parse_config("rows=16,cols=0x20").cols == 32

@@ -15,7 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from beatmatch.accounting import Accounting
-from beatmatch.config import Config, ConfigError, preset
+from beatmatch.config import PRESETS, Config, ConfigError, preset
 from beatmatch.isa.asm import assemble
 from beatmatch.program import Program
 
@@ -33,6 +33,11 @@ class CommandError(Exception):
 
 def parse_config(text: str) -> Config:
     """A configuration from a preset name, a JSON file, or ``[preset,]name=value,...``."""
+    return Config.from_dict(parse_sizes(text))
+
+
+def parse_sizes(text: str) -> dict:
+    """The fields of a configuration from the same text, legal or not."""
     first, *rest = text.split(",")
     if first.endswith(".json"):
         try:
@@ -43,8 +48,12 @@ def parse_config(text: str) -> Config:
             raise ConfigError(f"{first} is no JSON file.") from None
         if not isinstance(values, dict):
             raise ConfigError(f"{first} must hold one object with the sizes.")
+        if not values:
+            raise ConfigError(f'{first} sets no size; one is enough, as in {{"rows": 16}}.')
     elif "=" in first:
         values, rest = {}, [first, *rest]
+    elif first not in PRESETS and Path(first).is_file():
+        raise ConfigError(f"{first} is a file, but no JSON: the name of a configuration's file ends in .json.")
     else:
         values = preset(first).to_dict()
     for part in rest:
@@ -58,7 +67,7 @@ def parse_config(text: str) -> Config:
             values[key] = value if key == "name" else int(value, 0)
         except ValueError:
             raise ConfigError(f"{key} must be an integer, not {value!r}.") from None
-    return Config.from_dict(values)
+    return values
 
 
 def load_program(path: str, config: str | None = None) -> Program:

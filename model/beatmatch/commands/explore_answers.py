@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from rich.table import Table
 
-from beatmatch.commands.common import CommandError, console, write_json
+from beatmatch.commands.common import PROBLEM, CommandError, console, write_json
 from beatmatch.explore import area, changes, charts, page, store
 from beatmatch.explore import compare as comparing
 from beatmatch.explore import pareto as paretos
@@ -27,19 +27,19 @@ Timed = Callable[[argparse.Namespace, Study], list[Row]]
 
 
 def run(arguments: argparse.Namespace, rows: list[Row]) -> int:
-    """Write and show the table of a study."""
+    """Write and show the table of a study; the exit code is 1 if no machine runs its network."""
     if arguments.out:
         (store.write_csv if arguments.out.endswith(".csv") else store.write_parquet)(rows, arguments.out)
     found = totals(rows)
     lines = [_line(total) for total in found]
     _give(arguments, {"points": [total.to_dict() for total in found]}, [total.to_dict() for total in found], lines)
-    return 0
+    return 0 if any(total.cycles is not None for total in found) else PROBLEM
 
 
 def pareto(arguments: argparse.Namespace) -> int:
     """Show the fronts of a table."""
     objectives = paretos.check(arguments.objectives.split(","))
-    found = paretos.fronts(totals(store.read_parquet(arguments.table)), objectives)
+    found = paretos.fronts(totals(store.read_table(arguments.table)), objectives)
     if not found:
         raise CommandError(f"No machine of {arguments.table} runs its network; see its column reason.")
     rows = [
@@ -87,8 +87,9 @@ def roofline(arguments: argparse.Namespace, study: Callable, run: Timed) -> int:
     if not found:
         raise CommandError("No layer has multiply-accumulates: there is no roofline.")
     rows = [{**asdict(spot), "share": spot.share} for spot in found]
-    keys = ("network", "layer", "op", "shape", "cycles", "intensity", "reached", "roof", "share", "bound")
-    lines = [{key: row[key] for key in keys} for row in sorted(rows, key=lambda row: -row["cycles"])]
+    keys = ("network", "layer", "op", "shape", "cycles", "intensity", "reached", "roof", "share")
+    ordered = sorted(rows, key=lambda row: -row["cycles"])
+    lines = [{key: row[key] for key in keys} | {"lower roof": row["bound"]} for row in ordered]
     networks = dict.fromkeys(spot.network for spot in found)
     drawn = [charts.roofline([spot for spot in found if spot.network == network]) for network in networks]
     lead = [f"{one.network}: {one.cycles:,} cycles, {one.utilization:.1%} of the peak." for one in total]

@@ -29,7 +29,10 @@ def parse_memory(text: str) -> MemoryTiming | None:
         return None
     if text.endswith(".json"):
         try:
-            return MemoryTiming.from_dict(json.loads(Path(text).read_text()))
+            fields = json.loads(Path(text).read_text())
+            if fields == {}:
+                raise MemoryTimingError(f"{text} sets nothing; docs/memory.md says what a memory's file may hold.")
+            return MemoryTiming.from_dict(fields)
         except OSError as error:
             raise MemoryTimingError(f"{text} cannot be read: {error.strerror}.") from None
         except MemoryTimingError:

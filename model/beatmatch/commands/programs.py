@@ -24,13 +24,13 @@ from beatmatch.commands.common import (
     add_json,
     console,
     load_program,
-    parse_config,
+    parse_sizes,
     stepping,
     write_json,
 )
 from beatmatch.commands.memory import add_memory, dram_lines, dram_records, timing_of
 from beatmatch.compiler.builder import default_timing
-from beatmatch.config import DEFAULT_LATENCY, PRESETS, ConfigError
+from beatmatch.config import DEFAULT_LATENCY, PRESETS, Config, ConfigError
 from beatmatch.isa.disasm import disassemble
 
 SHOWN = 8
@@ -107,8 +107,9 @@ def _config(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.config is None:
         raise CommandError(f"config {arguments.action} needs a configuration.")
+    sizes = parse_sizes(arguments.config)
     try:
-        config = parse_config(arguments.config)
+        config = Config.from_dict(sizes)
     except ConfigError as error:
         if arguments.action == "show":
             raise

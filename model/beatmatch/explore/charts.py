@@ -119,7 +119,9 @@ def roofline(spots: Sequence[Spot]) -> dict:
         for s in spots
     ]  # fmt: skip
     x, y = _log("intensity", "multiply-accumulates per byte over the memory port"), "multiply-accumulates per cycle"
-    tips = _tips(layer="layer", op="operator", shape="output", cycles="cycles", share="% of its roof", bound="bound by")
+    tips = _tips(
+        layer="layer", op="operator", shape="output", cycles="cycles", share="% of its roof", bound="lower roof"
+    )
     size = {"field": "cycles", "type": "quantitative", "title": "cycles", "scale": {"range": [20, 600]}}
     tick = {"type": "tick", "color": GREY, "thickness": 2, "size": 14, "orient": "horizontal"}
     dot = {"type": "circle", "opacity": 0.75}

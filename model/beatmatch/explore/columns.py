@@ -47,7 +47,9 @@ COLUMNS: dict[str, str] = {
     "note": TEXT,
     "reason": TEXT,  # why there are no cycles; empty if there are
 }
-"""Names and types; numbers that are not known are None."""
+"""Names and types; what is not known is None."""
+ALWAYS = ("note", "reason")
+"""Texts that are there in every row, and empty if there is nothing to say."""
 
 CATEGORIES = ("active", "weight_shift", "weight_stall", "non_matrix", "raw_stall", "input_stall")
 
@@ -87,8 +89,8 @@ def rows(network: str, point: Point, granularity: str, found: Mapping[int, tuple
     found : mapping
         By place of the layer: name and operator of its node, and its record.
     """
-    named = {"network": network, "point": point.label, "granularity": granularity, "note": "", "reason": ""}
-    head: Row = {**dict.fromkeys(COLUMNS), **named}
+    named = {"network": network, "point": point.label, "granularity": granularity}
+    head: Row = {**dict.fromkeys(COLUMNS), **dict.fromkeys(ALWAYS, ""), **named}
     if point.machine is None:
         yield {**head, "reason": point.reason}
         return

@@ -25,7 +25,8 @@ class Spot:
     roof : float
         The most that the array and this traffic allow, in multiply-accumulates per cycle.
     bound : str
-        ``array`` or ``memory``: which of the two is the roof here.
+        ``array`` or ``memory``: which of the two is the lower roof here. Only a layer that comes near it (`share`) is
+        slow because of it.
     fidelity : str
     """
 

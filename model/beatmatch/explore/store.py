@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of studies as Parquet files: columns with types, readable by pandas, Polars, DuckDB and Spark."""
+"""Tables of studies as files: Parquet, with types, for pandas, Polars, DuckDB and Spark; CSV for everything else."""
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from beatmatch.explore.columns import COLUMNS, INTEGER, REAL, TEXT, Row
+from beatmatch.explore.columns import ALWAYS, COLUMNS, INTEGER, REAL, TEXT, Row
 from beatmatch.explore.errors import ExploreError, need
 
 ROWS_PER_GROUP = 65536
@@ -23,19 +23,55 @@ def write_parquet(rows: Sequence[Row], path: str | Path) -> None:
     _replace(path, lambda part: parquet.write_table(table, part, compression="zstd", row_group_size=ROWS_PER_GROUP))
 
 
+def read_table(path: str | Path) -> list[Row]:
+    """The rows of a table, in CSV if its name ends so, else in Parquet; raises ExploreError."""
+    return read_csv(path) if str(path).endswith(".csv") else read_parquet(path)
+
+
 def read_parquet(path: str | Path) -> list[Row]:
     """The rows of a table that `write_parquet` wrote; raises ExploreError."""
     arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
     try:
         table = parquet.read_table(path)
     except FileNotFoundError:
-        raise ExploreError(f"{path} does not exist; `beatmatch explore run` writes it.") from None
+        raise ExploreError(_absent(path)) from None
     except (OSError, arrow.ArrowException) as error:
         raise ExploreError(f"{path} is no table of a study: {str(error).splitlines()[0]}") from None
-    missing = [name for name in COLUMNS if name not in table.column_names]
-    if missing:
-        raise ExploreError(f"{path} is no table of a study: it has no column {missing[0]}.")
+    _check(path, table.column_names)
     return table.select(list(COLUMNS)).to_pylist()
+
+
+def read_csv(path: str | Path) -> list[Row]:
+    """The rows of a table of a study that `write_csv` wrote; raises ExploreError."""
+    try:
+        with Path(path).open(newline="", encoding="utf-8") as file:
+            found = csv.DictReader(file)
+            _check(path, found.fieldnames or ())
+            return [{name: _value(name, row[name]) for name in COLUMNS} for row in found]
+    except FileNotFoundError:
+        raise ExploreError(_absent(path)) from None
+    except OSError as error:
+        raise ExploreError(f"{path} cannot be read: {error.strerror}.") from None
+    except (csv.Error, TypeError, ValueError) as error:  # ValueError also: no UTF-8
+        raise ExploreError(f"{path} is no table of a study: {error}.") from None
+
+
+def _value(name: str, text: str) -> object:
+    if text == "":
+        return "" if name in ALWAYS else None
+    return {TEXT: str, INTEGER: int, REAL: float}[COLUMNS[name]](text)
+
+
+def _absent(path: str | Path) -> str:
+    return f"{path} does not exist; `beatmatch explore run` writes it."
+
+
+def _check(path: str | Path, names: Collection[str]) -> None:
+    missing = [name for name in COLUMNS if name not in names]
+    if missing:
+        raise ExploreError(
+            f"{path} is no table of a study: it has no column {missing[0]}; `beatmatch explore run --out` writes one."
+        )
 
 
 def write_csv(rows: Sequence[Row], path: str | Path) -> None:
