@@ -93,7 +93,7 @@ nightly: setup ## 5,000 programs and 10 million cycles, within the hour
 	@$(RUN_MODULE) tb.regress nightly $(sims_option) $(config_option) $(seeds_option) $(jobs_option)
 
 uvm: setup ## the pyuvm environment's tests
-	@$(RUN_MODULE) tb.uvm $(config_option) $(seed_option)
+	@$(RUN_MODULE) tb.uvm $(sims_option) $(config_option) $(seed_option)
 
 cover: setup ## functional and code coverage
 	@$(RUN_MODULE) tb.coverage $(jobs_option)

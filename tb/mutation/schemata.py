@@ -4,13 +4,14 @@
 An expression ``e`` becomes ``(selected == 7 ? e1 : selected == 8 ? e2 : e)``, a statement ``s`` becomes
 ``begin if (selected != 9) s end``. Inside a mutant the original text stands, so nesting costs no more than its depth.
 In the simulation the selector is a variable of a package; for proofs every module takes it from an instance of an empty
-module, whose output becomes an input of the netlist. With 0 the design is the original one.
+module, whose output becomes an input of the netlist, and hands it to the functions of packages as a further argument.
+With 0 the design is the original one.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,17 +109,20 @@ def write(folder: Path, sources: Sequence[Path], mutants: Sequence[Mutant], proo
         declared = folder / f"{PACKAGE}.sv"
         declared.write_text(f"package {PACKAGE};\n  logic [{WIDTH - 1}:0] selected;\nendpackage\n")
     written = [declared]
+    packages = [file for file in by_file if _body(file) is None] if proof else []
+    functions = {name for package in packages for name in _functions(package)}
     for source in sources:
         copy, here = folder / source.name, by_file.get(source.resolve(), [])
         text = source.read_text()
         if not proof:
             text = _rewrite(text, here, _VARIABLE).replace(_NO_INLINE, "")
-        elif here:
+        else:
+            passed = _passed(source, functions, source.resolve() in packages)
             body = _body(source)
-            if body is None:
-                raise ValueError(f"{source.name} is no module: mutants in packages can only be simulated.")
-            wire = f"\n  wire [{WIDTH - 1}:0] {_WIRE};\n  {SELECTOR} u_{SELECTOR} (.selected_o({_WIRE}));\n"
-            text = _rewrite(text, here, _WIRE, {body: wire})
+            if body is not None and (here or passed):
+                wire = f"\n  wire [{WIDTH - 1}:0] {_WIRE};\n  {SELECTOR} u_{SELECTOR} (.selected_o({_WIRE}));\n"
+                passed |= {body: wire}
+            text = _rewrite(text, here, _WIRE, passed)
         copy.write_text(text)
         written.append(copy)
     return written
@@ -134,6 +138,37 @@ def _body(source: Path) -> int | None:
     return None
 
 
+def _functions(package: Path) -> dict[str, int]:
+    """The functions that a package declares, and where the list of their arguments ends."""
+    found = {}
+
+    def look(node):
+        if node.kind == syntax.SyntaxKind.FunctionDeclaration:
+            found[str(node.prototype.name).strip()] = node.prototype.portList.closeParen.location.offset
+
+    syntax.SyntaxTree.fromFile(str(package)).root.visit(look)
+    return found
+
+
+def _passed(source: Path, functions: Collection[str], declares: bool) -> dict[int, str]:
+    """What hands the selector to these functions, by its place: in their declarations, and in their calls.
+
+    A call in the text of a mutant stays as it is, and gets the original function: only one mutant is on.
+    """
+    found = {}
+    if declares:
+        found = {end: f", input logic [{WIDTH - 1}:0] {_WIRE} = '0" for end in _functions(source).values()}
+
+    def look(node):
+        called = str(node.left).strip() if node.kind == syntax.SyntaxKind.InvocationExpression else ""
+        if called.rpartition("::")[2] in functions:
+            found[node.arguments.closeParen.location.offset] = f", {_WIRE}"
+
+    if functions:
+        syntax.SyntaxTree.fromFile(str(source)).root.visit(look)
+    return found
+
+
 def _rewrite(text: str, mutants: Sequence[Mutant], selected: str, inserted: Mapping[int, str] | None = None) -> str:
     """The text with its mutants; `inserted` holds further text by the place in front of which it goes."""
     inserted = dict(inserted or {})
@@ -143,9 +178,11 @@ def _rewrite(text: str, mutants: Sequence[Mutant], selected: str, inserted: Mapp
     order = sorted(places, key=lambda place: (place[0], -place[1]))
 
     def plain(start: int, end: int) -> str:
-        for place in [place for place in inserted if start <= place < end]:
-            return text[start:place] + inserted[place] + text[place:end]
-        return text[start:end]
+        parts, at = [], start
+        for place in sorted(place for place in inserted if start <= place < end):
+            parts += [text[at:place], inserted[place]]
+            at = place
+        return "".join([*parts, text[at:end]])
 
     def emit(start: int, end: int) -> str:
         """The text from start to end, with every place that begins there replaced."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from beatmatch import csr
 from beatmatch.config import Config
@@ -19,7 +20,7 @@ from tb.lockstep.streams import derive, stream
 
 Source = dict[str, str | int]
 
-RANDOM, RESET, EDGE, SHARED = "random", "reset", "edge", "shared"
+RANDOM, RESET, EDGE, SHARED, WINDOW = "random", "reset", "edge", "shared", "window"
 LEFT_OUT = ("sequence",)
 """Kinds that need half a million cycles to reach one corner: no program for hundreds of survivors."""
 LONG = ("late_error", "overflow")
@@ -31,6 +32,8 @@ OVERFLOW, OVERFLOW_ROWS = "overflow", 8
 """A kind whose length falls with the number of rows, and from how many on it is bearable: one variant of it."""
 RESETS, UNMAPPED = 60, 0xFFC
 SHARED_VARIANTS = 8
+WINDOWS = tuple((opcode, below) for opcode in (Opcode.LOAD, Opcode.WEIGHTS_MEM, Opcode.STORE) for below in (0, 1))
+"""Transfers whose last byte is the window's last byte, or the first one behind it."""
 EDGES = tuple(
     (opcode, field, below, packed)
     for opcode in Opcode
@@ -53,6 +56,7 @@ def choose(
     found += [_source(seed, RESET, 0, turn) for turn in range(RESETS)]
     found += [_source(seed, EDGE, variant, 0) for variant in range(len(EDGES))]
     found += [_source(seed, SHARED, variant, 0) for variant in range(SHARED_VARIANTS)]
+    found += [_source(seed, WINDOW, variant, 0) for variant in range(len(WINDOWS))]
     for kind, item in KINDS.items():
         if kind not in (*LEFT_OUT, OVERFLOW):
             turns = range(TURNS.get(kind, 1))
@@ -127,5 +131,16 @@ def _shared(seed: int, config: Config, variant: int) -> Program:
     return small_program(rng, config, items, "shared", semaphores=tuple(counts), cycle_limit=600)
 
 
-OWN = {RESET: _reset, EDGE: _edge, SHARED: _shared}
+def _window(seed: int, config: Config, variant: int) -> Program:
+    """A transfer that just fits into its window, or lacks one byte of it."""
+    opcode, below = WINDOWS[variant]
+    packed = opcode is Opcode.WEIGHTS_MEM
+    offset, length = 2 * config.mem_bytes, config.peak_macs if packed else config.lanes
+    item = simple(opcode, config, offset=offset, **({"packed": 1} if packed else {}))
+    program = small_program(stream(seed, "mutation", "window"), config, [item], f"window: {opcode.name}")
+    first, *rest = program.bases
+    return program.replace(bases=(replace(first, size=offset + length - below), *rest))
+
+
+OWN = {RESET: _reset, EDGE: _edge, SHARED: _shared, WINDOW: _window}
 """Makers of the kinds that are of use here only."""

@@ -3,7 +3,8 @@
 
 A mutant sits in a module that one or several stations contain. If in each of them the station with the mutant is
 proven to behave like the station without it, so does the core. The stations' inputs are free in the proofs: what
-holds only thanks to a neighbour's behaviour stays open, and so does the wiring between the stations.
+holds only thanks to a neighbour's behaviour stays open. For the wiring between the stations, and for packages, the
+proofs are about the whole core.
 
 A station's netlist takes up to a minute, a claim from every state a fraction of a second: so one netlist holds all
 mutants of its station, is made once, and is read by as many processes as there are.
@@ -27,7 +28,7 @@ from tb.mutation.schemata import Mutant
 
 HAND = 6
 """Mutants that a process takes at a time."""
-OUTSIDE = Verdict("open", "in the top or a package, which are only simulated")
+OUTSIDE = Verdict("open", "in the top or a package: no quick proof")
 
 
 def explain(
@@ -40,13 +41,20 @@ def explain(
     progress: Callable[[int, int], None] = lambda *_: None,
     quick: bool = False,
 ) -> dict[str, Verdict]:
-    """What is proven about each survivor in one configuration, by its key; `quick`: of what holds from every state."""
+    """What is proven about each survivor in one configuration, by its key.
+
+    `quick`: only what holds from every state, and nothing about the top and packages, whose netlist is the largest.
+    """
     stations: list[tuple[str, dict[str, int], list[Mutant]]] = []
     verdicts: dict[str, list[Verdict]] = {mutant.key: [] for mutant in survivors}
     for name, parameters, inside in elaborate.stations(points.elaborate(top, sources, config).getRoot(), top):
         here = [mutant for mutant in survivors if mutant.module in inside]
         if here:
             stations.append((name, parameters, here))
+    inside = {mutant.key for _, _, here in stations for mutant in here}
+    outside = [mutant for mutant in survivors if mutant.key not in inside]
+    if outside and not quick:
+        stations.insert(0, (top, config.rtl_parameters(), outside))
     done, total = 0, sum(len(here) for _, _, here in stations)
     with (
         tempfile.TemporaryDirectory() as name,

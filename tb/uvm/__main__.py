@@ -16,7 +16,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from beatmatch.config import Config, ConfigError, preset
+from beatmatch.commands.common import CONFIG_HELP, parse_config
+from beatmatch.config import Config, ConfigError
 from tb import toolchain
 from tb.lockstep import random_config
 from tb.lockstep.report import console as report_console
@@ -50,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--list", action="store_true", help="list the tests, and run none")
     result.add_argument("--module", default=MODULE, help=f"where the tests are ({MODULE})")
     result.add_argument("--sim", choices=tuple(SIMULATORS), default="both", help="simulator (both)")
-    result.add_argument("--config", default="tiny", help="a preset, or random:SEED:INDEX (tiny)")
+    result.add_argument("--config", default="tiny", help=f"{CONFIG_HELP}, or random:SEED:INDEX (tiny)")
     result.add_argument(
         "--seed", type=int, default=int(os.environ.get("COCOTB_RANDOM_SEED") or 1), help="base seed (1)"
     )
@@ -74,7 +75,7 @@ def tests_of(module: str) -> dict[str, str]:
 def configuration(text: str) -> Config:
     """The configuration that ``--config`` names. Raises ConfigError."""
     if not text.startswith("random:"):
-        return preset(text)
+        return parse_config(text)
     try:
         seed, index = map(int, text.split(":")[1:])
     except ValueError:

@@ -2,10 +2,11 @@
 """The prover's verdicts on a module in which the fate of every mutant is known by reasoning."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tb.mutation import elaborate, points, schemata
+from tb.mutation import elaborate, points, schemata, triage
 from tb.mutation.proof import Prover
 
 TOY = Path(__file__).with_name("toy.sv")
@@ -38,3 +39,58 @@ def verdict():
 )
 def test_verdicts(verdict, original, operator, status):
     assert verdict(original, operator) == status
+
+
+PARTS = {
+    "parts_pkg": """package parts_pkg;
+  function automatic logic low(input logic [3:0] value);
+    return value < 4'd8 || value == 4'd15;
+  endfunction
+endpackage
+""",
+    "part": """module part import parts_pkg::*; (
+  input logic clk_i, input logic rst_ni, input logic [2:0] value_i, input logic unused_i, output logic low_o
+);
+  assign low_o = low({value_i, 1'b0}) & rst_ni;
+endmodule
+""",
+    "whole": """module whole #(parameter int ROWS = 8) (
+  input logic clk_i, input logic rst_ni, input logic [2:0] value_i, output logic low_o
+);
+  part u_part (.clk_i(clk_i), .rst_ni(rst_ni), .value_i(value_i), .unused_i(value_i[0]), .low_o(low_o));
+endmodule
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Verdicts of a triage about a top, a station in it, and a package."""
+    folder, sources = tmp_path_factory.mktemp("parts"), []
+    for name, text in PARTS.items():
+        sources.append(folder / f"{name}.sv")
+        sources[-1].write_text(text)
+    sized = SimpleNamespace(rtl_parameters=lambda: {"ROWS": 4})  # all that is asked of a configuration
+    mutants = schemata.number(points.find(points.elaborate("whole", sources, sized)))
+    found = {quick: triage.explain("whole", sized, sources, mutants, 5, 1, quick=quick) for quick in (False, True)}
+
+    def of(module: str, original: str, operator: str, quick: bool = False) -> str:
+        (key,) = [m.key for m in mutants if (m.module, m.original, m.operator) == (module, original, operator)]
+        return found[quick][key].status
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("module", "original", "operator", "status"),
+    [
+        ("whole", "value_i[0]", "as 1", "equivalent"),  # the station does not look at it
+        ("whole", "value_i", "plus 1", "open"),
+        ("parts_pkg", "value == 4'd15", "to !=", "open"),
+        ("parts_pkg", "4'd15", "plus 1", "equivalent"),  # no value is odd, and 0 is low already
+        ("parts_pkg", "value < 4'd8", "to <=", "open"),
+    ],
+)
+def test_the_top_and_packages_are_proven_in_the_whole(whole, module, original, operator, status):
+    assert whole(module, original, operator) == status
+    assert whole(module, original, operator, quick=True) == "open"
