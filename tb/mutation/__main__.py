@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -61,11 +62,13 @@ def main(arguments: list[str] | None = None) -> int:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     try:
-        with Progress(*columns, console=console) as bars:
+        with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
             tasks: dict[str, int] = {}
 
             def show(text: str, done: int, total: int) -> None:
                 if text not in tasks:
+                    if not console.is_terminal:
+                        console.print(f"{datetime.now():%H:%M:%S} {text}", highlight=False, soft_wrap=True)
                     tasks[text] = bars.add_task(text, total=total or None)
                 bars.update(tasks[text], completed=done, total=total or None)
 

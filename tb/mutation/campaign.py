@@ -9,7 +9,6 @@ programs or been proven to be the same from every state, which is cheaper than p
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -100,9 +99,9 @@ def run(settings: Settings, progress: Progress = lambda *_: None, sources: Seque
     """Run everything; raises SimulationError if the unmutated core is not in lockstep."""
     campaign = _Campaign(settings, progress, list(sources or toolchain.rtl_sources()))
     for config in settings.configs:
-        campaign.play_short(config)
+        campaign.play_most(config)
     for config in settings.configs:
-        campaign.play_long(config)
+        campaign.play_late(config)
     if settings.proofs:
         for config in settings.configs:
             campaign.prove(config)
@@ -124,19 +123,19 @@ class _Campaign:
         self._found = {config.name: find(config, sources, settings) for config in settings.configs}
         self._played, self._proving, self._building, self._cycles = 0.0, 0.0, 0.0, 0
 
-    def play_short(self, config: Config) -> None:
-        """The short programs against all that is neither killed nor proven to be the same, and quick proofs."""
+    def play_most(self, config: Config) -> None:
+        """Most programs against all that is neither killed nor proven to be the same, and quick proofs."""
         found = self._found[config.name]
         self._explain(config, [m for m in found if m.key in self._verdicts and not self._ever_open(m)], quick=True)
         for mutant in found:
             self._fates.setdefault(mutant.key, Fate(mutant))
-        self._play(config, self._undecided(config), long=False)
+        self._play(config, self._undecided(config), late=False)
         new = [m for m in self._undecided(config) if not self._ever_open(m)]
         self._explain(config, new, quick=True)
 
-    def play_long(self, config: Config) -> None:
-        """The long programs against what is left."""
-        self._play(config, self._undecided(config), long=True)
+    def play_late(self, config: Config) -> None:
+        """The late programs against what is left."""
+        self._play(config, self._undecided(config), late=True)
 
     def prove(self, config: Config) -> None:
         """All claims about what is left; what is open in one configuration is a hole, whatever the others say."""
@@ -156,9 +155,9 @@ class _Campaign:
     def _ever_open(self, mutant: Mutant) -> bool:
         return any(verdict.status == "open" for verdict in self._verdicts.get(mutant.key, {}).values())
 
-    def _play(self, config: Config, alive: Sequence[Mutant], long: bool) -> None:
-        settings, name = self._settings, f"{config.name}, long programs" if long else config.name
-        programs = stimuli.choose(settings.seed, settings.programs, config, settings.kinds)[long]
+    def _play(self, config: Config, alive: Sequence[Mutant], late: bool) -> None:
+        settings, name = self._settings, f"{config.name}, late programs" if late else config.name
+        programs = stimuli.choose(settings.seed, settings.programs, config, settings.kinds)[late]
         if not alive or not programs:
             return
         file = recordings.prepare(config, programs, partial(self._progress, f"{name}: recording programs"))
@@ -185,13 +184,12 @@ class _Campaign:
         settings = self._settings
         if not survivors or not settings.proofs:
             return
-        started = time.monotonic()
-        found = triage.explain(
+        found, seconds = triage.verdicts(
             *(TOP, config, self._sources, survivors, settings.seconds, settings.jobs),
             partial(self._progress, f"{config.name}: {'quick proofs' if quick else 'proofs'}"),
             quick,
         )
-        self._proving += time.monotonic() - started
+        self._proving += seconds
         for key, verdict in found.items():
             self._verdicts.setdefault(key, {})[config.name] = verdict
 

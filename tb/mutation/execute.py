@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 import time
@@ -18,6 +17,7 @@ from beatmatch.trace import layout
 from tb import sim, toolchain
 from tb.lockstep import runner
 from tb.mutation import schemata
+from tb.mutation.kept import kept
 from tb.mutation.recordings import FOLDER, content
 from tb.mutation.schemata import Mutant
 from tb.mutation.session import JOB_VARIABLE, MutationJob
@@ -64,17 +64,12 @@ def outcomes(
     progress: Callable[[int], None],
 ) -> tuple[dict[int, dict], float]:
     """As `run`, and the seconds it took; kept, so that a run that was interrupted goes on with its next shard."""
-    key = hashlib.sha256(repr((built.directory.name, content(recordings), sorted(blind))).encode()).hexdigest()[:16]
-    file = FOLDER / f"outcomes-{key}.json"
-    if not file.exists():
-        started = time.monotonic()
-        found = run(built, config, mutants, recordings, jobs=jobs, blind=blind, progress=progress)
-        text = json.dumps({"seconds": time.monotonic() - started, "outcomes": found})
-        with tempfile.NamedTemporaryFile("w", dir=FOLDER, delete=False) as growing:
-            growing.write(text)
-        Path(growing.name).rename(file)
-    kept = json.loads(file.read_text())
-    return {int(number): outcome for number, outcome in kept["outcomes"].items()}, kept["seconds"]
+    found, seconds = kept(
+        "outcomes",
+        (built.directory.name, content(recordings), sorted(blind)),
+        lambda: run(built, config, mutants, recordings, jobs=jobs, blind=blind, progress=progress),
+    )
+    return {int(number): outcome for number, outcome in found.items()}, seconds
 
 
 def run(

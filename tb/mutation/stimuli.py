@@ -23,9 +23,9 @@ Source = dict[str, str | int]
 RANDOM, RESET, EDGE, SHARED, WINDOW = "random", "reset", "edge", "shared", "window"
 LEFT_OUT = ("sequence",)
 """Kinds that need half a million cycles to reach one corner: no program for hundreds of survivors."""
-LONG = ("late_error", "overflow")
-"""Kinds whose programs take more cycles than all others together: for what is left when the others have been played and
-the quick proofs been tried."""
+LATE = ("late_error", "overflow", WINDOW)
+"""Kinds for what is left when the others have been played and the quick proofs been tried: two whose programs take more
+cycles than all others together, and what is made for a few mutants. A new one here leaves what was played before it."""
 TURNS = {RANDOM: 0, "visit": 8, "retires": 4, "interrupted": 6, "pages": 2, "edges": 2, "short_rows": 2}
 """How often a kind is drawn; the others once, in all variants. The caller counts the random ones."""
 OVERFLOW, OVERFLOW_ROWS = "overflow", 8
@@ -48,7 +48,7 @@ EDGES = tuple(
 def choose(
     seed: int, random_count: int, config: Config, kinds: Sequence[str] = ()
 ) -> tuple[list[Source], list[Source]]:
-    """Sources of the short programs, random ones first, as a mutant meets them, and of the long ones.
+    """Sources of most programs, random ones first, as a mutant meets them, and of the late ones.
 
     With `kinds` only those, besides the random ones.
     """
@@ -64,8 +64,8 @@ def choose(
     if config.rows >= OVERFLOW_ROWS:
         found.append(_source(seed, OVERFLOW, 0, 0))
     wanted = [source for source in found if not kinds or source["kind"] in (RANDOM, *kinds)]
-    short = [source for source in wanted if source["kind"] not in LONG]
-    return short, [source for source in wanted if source["kind"] in LONG]
+    most = [source for source in wanted if source["kind"] not in LATE]
+    return most, [source for source in wanted if source["kind"] in LATE]
 
 
 def _source(seed: int, kind: str, variant: int, turn: int) -> Source:

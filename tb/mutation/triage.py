@@ -12,6 +12,7 @@ mutants of its station, is made once, and is read by as many processes as there 
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import tempfile
 from collections.abc import Callable, Sequence
@@ -23,12 +24,38 @@ from pathlib import Path
 from beatmatch.config import Config
 from tb.mutation import elaborate, points
 from tb.mutation.graph import Netlist
+from tb.mutation.kept import kept
 from tb.mutation.proof import Prover, Verdict
 from tb.mutation.schemata import Mutant
 
+HERE = Path(__file__).resolve().parent
 HAND = 6
 """Mutants that a process takes at a time."""
 OUTSIDE = Verdict("open", "in the top or a package: no quick proof")
+
+
+def verdicts(
+    top: str,
+    config: Config,
+    sources: Sequence[Path],
+    survivors: Sequence[Mutant],
+    seconds: int,
+    jobs: int,
+    progress: Callable[[int, int], None],
+    quick: bool,
+) -> tuple[dict[str, Verdict], float]:
+    """As `explain`, and the seconds that it took; kept, like the outcomes of programs."""
+    files = [*sources, *sorted(HERE.glob("*.py"))]
+    content = hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
+    found, taken = kept(
+        "proofs",
+        (content, config.to_dict(), [mutant.key for mutant in survivors], seconds, quick),
+        lambda: {
+            key: (verdict.status, verdict.reason)
+            for key, verdict in explain(top, config, sources, survivors, seconds, jobs, progress, quick).items()
+        },
+    )
+    return {key: Verdict(*verdict) for key, verdict in found.items()}, taken
 
 
 def explain(

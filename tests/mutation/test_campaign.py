@@ -11,29 +11,30 @@ import pytest
 
 from beatmatch.config import Config
 from tb.mutation import campaign
+from tb.mutation.kept import kept
 from tb.mutation.proof import Verdict
 from tb.mutation.schemata import Mutant
 
 CONFIGS = tuple(Config(4, 4, 64, 2, 16, 2, 2, 2, 32, 2, 4, name=name) for name in "abc")
 EQUIVALENT, UNREACHABLE, OPEN = Verdict("equivalent", "e"), Verdict("unreachable", "u"), Verdict("open", "o")
 
-# by mutant: what each configuration that contains it finds. short, long: killed by such programs; state, sequence: what
+# by mutant: what each configuration that contains it finds. most, late: killed by such programs; state, sequence: what
 # the quick proof alone and all proofs together find.
 TABLE = {
-    "short": {"a": "short"},
-    "late": {"a": "long", "b": "long"},
-    "second": {"a": "", "b": "short", "c": "state"},
-    "third": {"a": "state", "b": "state", "c": "short"},
-    "third, long": {"a": "state", "b": "state", "c": "long"},
+    "early": {"a": "most"},
+    "needs late": {"a": "late", "b": "late"},
+    "second": {"a": "", "b": "most", "c": "state"},
+    "third": {"a": "state", "b": "state", "c": "most"},
+    "third, late": {"a": "state", "b": "state", "c": "late"},
     "same": {"a": "state", "b": "state", "c": "state"},
     "unreachable": {"a": "state", "b": "sequence", "c": "state"},
     "open in one": {"a": "state", "b": "sequence", "c": ""},
     "open in the first": {"a": "", "b": "sequence", "c": "sequence"},
-    "of the last": {"c": "short"},
+    "of the last": {"c": "most"},
     "of the last, same": {"c": "state"},
 }
 FATES = {
-    "short": "killed", "late": "killed", "second": "killed", "third": "killed", "third, long": "killed",
+    "early": "killed", "needs late": "killed", "second": "killed", "third": "killed", "third, late": "killed",
     "same": "equivalent", "unreachable": "unreachable", "open in one": "hole", "open in the first": "hole",
     "of the last": "killed", "of the last, same": "equivalent",
 }  # fmt: skip
@@ -58,16 +59,16 @@ def played(monkeypatch):
             found[item.number] = {"program": "p" if kills else None, "cycle": 3 if kills else None, "cycles": 5}
         return found, 2.0
 
-    def explain(top, config, sources, survivors, seconds, jobs, progress, quick):
+    def verdicts(top, config, sources, survivors, seconds, jobs, progress, quick):
         proves = {"state": EQUIVALENT, "sequence": OPEN if quick else UNREACHABLE}
-        return {item.key: proves.get(TABLE[item.module][config.name], OPEN) for item in survivors}
+        return {item.key: proves.get(TABLE[item.module][config.name], OPEN) for item in survivors}, 3.0
 
     monkeypatch.setattr(campaign, "find", find)
-    monkeypatch.setattr(campaign.stimuli, "choose", lambda *_: ("short", "long"))
+    monkeypatch.setattr(campaign.stimuli, "choose", lambda *_: ("most", "late"))
     monkeypatch.setattr(campaign.recordings, "prepare", lambda config, programs, progress: programs)
     monkeypatch.setattr(campaign.execute, "build", lambda *_: SimpleNamespace(seconds=1.0))
     monkeypatch.setattr(campaign.execute, "outcomes", outcomes)
-    monkeypatch.setattr(campaign.triage, "explain", explain)
+    monkeypatch.setattr(campaign.triage, "verdicts", verdicts)
     return log
 
 
@@ -75,22 +76,38 @@ def test_each_mutant_gets_its_fate(played):
     result = campaign.run(campaign.Settings(configs=CONFIGS))
     assert {fate.mutant.module: fate.status for fate in result.fates} == FATES
     assert result.cycles == 5 * len(played)
+    shards, proofs = result.build_seconds, result.seconds - 2.0 * result.build_seconds
+    assert shards == len({item[:2] for item in played}) and proofs > 0 == proofs % 3.0
+
+
+def test_what_was_found_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("tb.mutation.kept.FOLDER", tmp_path / "new")
+    made = []
+
+    def make():
+        made.append(0)
+        return {"1": ["open", "so far"]}
+
+    first, again = kept("proofs", ("a", 1), make), kept("proofs", ("a", 1), make)
+    assert first == again and first[0] == make() and len(made) == 2
+    kept("proofs", ("a", 2), make)
+    assert len(made) == 3 and len(list((tmp_path / "new").iterdir())) == 2
 
 
 def test_only_what_is_proven_to_be_the_same_is_not_played(played):
     campaign.run(campaign.Settings(configs=CONFIGS))
 
-    def places(mutant, programs="short"):
+    def places(mutant, programs="most"):
         return [config for config, kind, name in played if (kind, name) == (programs, mutant)]
 
-    assert places("short") == ["a"] and places("second") == ["a", "b"]  # until it is killed
+    assert places("early") == ["a"] and places("second") == ["a", "b"]  # until it is killed
     assert places("same") == ["a"]  # proven there, and then in the others without playing
-    assert places("third") == places("third, long") == ["a", "c"]  # the proof fails in the last: it is played there
+    assert places("third") == places("third, late") == ["a", "c"]  # the proof fails in the last: it is played there
     assert places("unreachable") == ["a", "b", "c"]  # the quick proof failed in one: all play it from there on
-    assert places("third, long", "long") == ["c"] and places("late", "long") == ["a"]
-    assert places("unreachable", "long") == ["b", "c"] and places("open in one", "long") == ["b", "c"]
-    long = [item for item in played if item[1] == "long"]
-    assert long and played[-len(long) :] == long  # the long programs after all short ones
+    assert places("third, late", "late") == ["c"] and places("needs late", "late") == ["a"]
+    assert places("unreachable", "late") == ["b", "c"] and places("open in one", "late") == ["b", "c"]
+    late = [item for item in played if item[1] == "late"]
+    assert late and played[-len(late) :] == late  # the late programs after all others
 
 
 def test_without_proofs_every_survivor_is_played_everywhere_and_is_a_hole(played):
@@ -98,5 +115,5 @@ def test_without_proofs_every_survivor_is_played_everywhere_and_is_a_hole(played
     found = {fate.mutant.module: fate.status for fate in result.fates}
     assert found == {name: status if status == "killed" else "hole" for name, status in FATES.items()}
     assert {(config, programs) for config, programs, name in played if name == "same"} == {
-        (config, programs) for config in "abc" for programs in ("short", "long")
+        (config, programs) for config in "abc" for programs in ("most", "late")
     }

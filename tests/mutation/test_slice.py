@@ -15,9 +15,9 @@ SETTINGS = campaign.Settings(programs=12, kinds=["reset"], jobs=1, modules=MODUL
 
 
 def programs(config):
-    short, long = stimuli.choose(SETTINGS.seed, SETTINGS.programs, config, SETTINGS.kinds)
-    assert not long
-    return short
+    most, late = stimuli.choose(SETTINGS.seed, SETTINGS.programs, config, SETTINGS.kinds)
+    assert not late
+    return most
 
 
 @pytest.fixture(scope="module")
