@@ -99,49 +99,41 @@ def run(settings: Settings, progress: Progress = lambda *_: None, sources: Seque
     """Run everything; raises SimulationError if the unmutated core is not in lockstep."""
     campaign = _Campaign(settings, progress, list(sources or toolchain.rtl_sources()))
     for config in settings.configs:
-        campaign.play_most(config)
+        campaign.decide(config)
     for config in settings.configs:
         campaign.play_late(config)
-    if settings.proofs:
-        for config in settings.configs:
-            campaign.prove(config)
     return campaign.result()
 
 
 class _Campaign:
     """The state of a run, and its steps; each step is about one configuration.
 
-    What is proven to be the same from every state of a configuration need not be played there: the proof takes a
-    fraction of a second, all programs take several. The dear proofs come last, for what nothing else has decided.
+    What is proven in a configuration need not be played there: a proof that succeeds takes a second, all programs take
+    several. A proof that fails takes several seconds too, and is tried once.
     """
 
     def __init__(self, settings: Settings, progress: Progress, sources: Sequence[Path]) -> None:
         self._settings, self._progress, self._sources = settings, progress, sources
         self._fates: dict[str, Fate] = {}
         self._verdicts: dict[str, dict[str, Verdict]] = {}  # by mutant, by configuration
-        self._holes: set[str] = set()
+        self._late: set[str] = set()
         self._found = {config.name: find(config, sources, settings) for config in settings.configs}
         self._played, self._proving, self._building, self._cycles = 0.0, 0.0, 0.0, 0
 
-    def play_most(self, config: Config) -> None:
-        """Most programs against all that is neither killed nor proven to be the same, and quick proofs."""
+    def decide(self, config: Config) -> None:
+        """Proofs about what was proven before, most programs against the rest, and proofs about what they leave."""
         found = self._found[config.name]
-        self._explain(config, [m for m in found if m.key in self._verdicts and not self._ever_open(m)], quick=True)
         for mutant in found:
             self._fates.setdefault(mutant.key, Fate(mutant))
+        self._explain(config, [m for m in found if m.key in self._verdicts and not self._ever_open(m)])
         self._play(config, self._undecided(config), late=False)
-        new = [m for m in self._undecided(config) if not self._ever_open(m)]
-        self._explain(config, new, quick=True)
+        self._explain(config, [m for m in self._undecided(config) if not self._ever_open(m)])
 
     def play_late(self, config: Config) -> None:
-        """The late programs against what is left."""
-        self._play(config, self._undecided(config), late=True)
-
-    def prove(self, config: Config) -> None:
-        """All claims about what is left; what is open in one configuration is a hole, whatever the others say."""
-        left = [m for m in self._undecided(config) if m.key not in self._holes]
-        self._explain(config, left, quick=False)
-        self._holes |= {m.key for m in self._undecided(config)}
+        """The late programs against what is left, in the first configuration in which it is not proven."""
+        left = [mutant for mutant in self._undecided(config) if mutant.key not in self._late]
+        self._late |= {mutant.key for mutant in left}
+        self._play(config, left, late=True)
 
     def _undecided(self, config: Config) -> list[Mutant]:
         """Mutants of a configuration that are not killed in any, and not proven in this one."""
@@ -180,14 +172,13 @@ class _Campaign:
                     reason = f"{config.name}: {outcome['program']}, cycle {outcome['cycle']}"
                     self._fates[mutant.key] = Fate(mutant, "killed", reason)
 
-    def _explain(self, config: Config, survivors: Sequence[Mutant], quick: bool) -> None:
+    def _explain(self, config: Config, survivors: Sequence[Mutant]) -> None:
         settings = self._settings
         if not survivors or not settings.proofs:
             return
         found, seconds = triage.verdicts(
             *(TOP, config, self._sources, survivors, settings.seconds, settings.jobs),
-            partial(self._progress, f"{config.name}: {'quick proofs' if quick else 'proofs'}"),
-            quick,
+            partial(self._progress, f"{config.name}: proofs about {len(survivors)} mutants"),
         )
         self._proving += seconds
         for key, verdict in found.items():

@@ -31,7 +31,6 @@ from tb.mutation.schemata import Mutant
 HERE = Path(__file__).resolve().parent
 HAND = 6
 """Mutants that a process takes at a time."""
-OUTSIDE = Verdict("open", "in the top or a package: no quick proof")
 
 
 def verdicts(
@@ -42,17 +41,16 @@ def verdicts(
     seconds: int,
     jobs: int,
     progress: Callable[[int, int], None],
-    quick: bool,
 ) -> tuple[dict[str, Verdict], float]:
     """As `explain`, and the seconds that it took; kept, like the outcomes of programs."""
-    files = [*sources, *sorted(HERE.glob("*.py"))]
+    files = [*sources, *(HERE / f"{name}.py" for name in ("elaborate", "graph", "proof", "schemata", "triage"))]
     content = hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
     found, taken = kept(
         "proofs",
-        (content, config.to_dict(), [mutant.key for mutant in survivors], seconds, quick),
+        (content, config.to_dict(), [mutant.key for mutant in survivors], seconds),
         lambda: {
             key: (verdict.status, verdict.reason)
-            for key, verdict in explain(top, config, sources, survivors, seconds, jobs, progress, quick).items()
+            for key, verdict in explain(top, config, sources, survivors, seconds, jobs, progress).items()
         },
     )
     return {key: Verdict(*verdict) for key, verdict in found.items()}, taken
@@ -66,12 +64,8 @@ def explain(
     seconds: int,
     jobs: int,
     progress: Callable[[int, int], None] = lambda *_: None,
-    quick: bool = False,
 ) -> dict[str, Verdict]:
-    """What is proven about each survivor in one configuration, by its key.
-
-    `quick`: only what holds from every state, and nothing about the top and packages, whose netlist is the largest.
-    """
+    """What is proven about each survivor in one configuration, by its key."""
     stations: list[tuple[str, dict[str, int], list[Mutant]]] = []
     verdicts: dict[str, list[Verdict]] = {mutant.key: [] for mutant in survivors}
     for name, parameters, inside in elaborate.stations(points.elaborate(top, sources, config).getRoot(), top):
@@ -80,7 +74,7 @@ def explain(
             stations.append((name, parameters, here))
     inside = {mutant.key for _, _, here in stations for mutant in here}
     outside = [mutant for mutant in survivors if mutant.key not in inside]
-    if outside and not quick:
+    if outside:
         stations.insert(0, (top, config.rtl_parameters(), outside))
     done, total = 0, sum(len(here) for _, _, here in stations)
     with (
@@ -99,13 +93,13 @@ def explain(
                     future.result()
                     file, here = making[future]
                     hands = [here[i : i + HAND] for i in range(0, len(here), HAND)]
-                    waiting |= {pool.submit(_prove, file, hand, seconds, quick) for hand in hands}
+                    waiting |= {pool.submit(_prove, file, hand, seconds) for hand in hands}
                     continue
                 for key, verdict in future.result().items():
                     verdicts[key].append(verdict)
                     done += 1
             progress(done, total)
-    return {key: _weakest(given) if given else OUTSIDE for key, given in verdicts.items()}
+    return {key: _weakest(given) for key, given in verdicts.items()}
 
 
 def _make(
@@ -121,9 +115,9 @@ def _read(file: Path) -> Netlist:
         return pickle.load(found)
 
 
-def _prove(file: Path, mutants: Sequence[Mutant], seconds: int, quick: bool) -> dict[str, Verdict]:
+def _prove(file: Path, mutants: Sequence[Mutant], seconds: int) -> dict[str, Verdict]:
     prover = Prover(_read(file), seconds)
-    return {m.key: prover.state_by_state(m.number) if quick else prover.prove(m.number) for m in mutants}
+    return {m.key: prover.prove(m.number) for m in mutants}
 
 
 def _weakest(verdicts: Sequence[Verdict]) -> Verdict:

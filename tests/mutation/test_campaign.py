@@ -18,8 +18,8 @@ from tb.mutation.schemata import Mutant
 CONFIGS = tuple(Config(4, 4, 64, 2, 16, 2, 2, 2, 32, 2, 4, name=name) for name in "abc")
 EQUIVALENT, UNREACHABLE, OPEN = Verdict("equivalent", "e"), Verdict("unreachable", "u"), Verdict("open", "o")
 
-# by mutant: what each configuration that contains it finds. most, late: killed by such programs; state, sequence: what
-# the quick proof alone and all proofs together find.
+# by mutant: what each configuration that contains it finds. most, late: killed by such programs; state: proven to be
+# the same; sequence: proven to be unreachable.
 TABLE = {
     "early": {"a": "most"},
     "needs late": {"a": "late", "b": "late"},
@@ -41,7 +41,13 @@ FATES = {
 
 
 @pytest.fixture
-def played(monkeypatch):
+def asked():
+    """Lists (configuration, mutant) in the order in which proofs are tried."""
+    return []
+
+
+@pytest.fixture
+def played(monkeypatch, asked):
     """Stands in for tools; lists (configuration, programs, mutant) in the order in which they are played."""
     log: list[tuple[str, str, str]] = []
 
@@ -59,8 +65,9 @@ def played(monkeypatch):
             found[item.number] = {"program": "p" if kills else None, "cycle": 3 if kills else None, "cycles": 5}
         return found, 2.0
 
-    def verdicts(top, config, sources, survivors, seconds, jobs, progress, quick):
-        proves = {"state": EQUIVALENT, "sequence": OPEN if quick else UNREACHABLE}
+    def verdicts(top, config, sources, survivors, seconds, jobs, progress):
+        asked.extend((config.name, item.module) for item in survivors)
+        proves = {"state": EQUIVALENT, "sequence": UNREACHABLE}
         return {item.key: proves.get(TABLE[item.module][config.name], OPEN) for item in survivors}, 3.0
 
     monkeypatch.setattr(campaign, "find", find)
@@ -94,20 +101,74 @@ def test_what_was_found_is_kept(tmp_path, monkeypatch):
     assert len(made) == 3 and len(list((tmp_path / "new").iterdir())) == 2
 
 
-def test_only_what_is_proven_to_be_the_same_is_not_played(played):
+def test_what_is_proven_in_a_configuration_is_not_played_there(played):
     campaign.run(campaign.Settings(configs=CONFIGS))
 
     def places(mutant, programs="most"):
         return [config for config, kind, name in played if (kind, name) == (programs, mutant)]
 
     assert places("early") == ["a"] and places("second") == ["a", "b"]  # until it is killed
-    assert places("same") == ["a"]  # proven there, and then in the others without playing
+    assert places("same") == places("unreachable") == ["a"]  # proven there, and then in the others without playing
     assert places("third") == places("third, late") == ["a", "c"]  # the proof fails in the last: it is played there
-    assert places("unreachable") == ["a", "b", "c"]  # the quick proof failed in one: all play it from there on
+    assert places("open in one") == ["a", "c"] and places("open in the first") == ["a", "b", "c"]
+    # late programs where nothing is proven, in one configuration
     assert places("third, late", "late") == ["c"] and places("needs late", "late") == ["a"]
-    assert places("unreachable", "late") == ["b", "c"] and places("open in one", "late") == ["b", "c"]
+    assert places("open in one", "late") == ["c"] and places("open in the first", "late") == ["a"]
     late = [item for item in played if item[1] == "late"]
-    assert late and played[-len(late) :] == late  # the late programs after all others
+    assert late and played[-len(late) :] == late  # after all others
+
+
+def test_a_proof_that_failed_is_not_tried_elsewhere(played, asked):
+    campaign.run(campaign.Settings(configs=CONFIGS))
+    assert [config for config, name in asked if name == "open in the first"] == ["a"]
+    assert [config for config, name in asked if name == "unreachable"] == ["a", "b", "c"]
+
+
+def test_without_proofs_every_survivor_is_played_everywhere_and_is_a_hole(played):
+    result = campaign.run(campaign.Settings(configs=CONFIGS, proofs=False))
+    found = {fate.mutant.module: fate.status for fate in result.fates}
+    expected = {name: status if status == "killed" else "hole" for name, status in FATES.items()}
+    assert found == expected | {"third, late": "hole"}  # the late programs in one configuration, and not in its own
+    assert [(config, programs) for config, programs, name in played if name == "same"] == [
+        ("a", "most"), ("b", "most"), ("c", "most"), ("a", "late"),
+    ]  # fmt: skip
+
+
+def test_what_was_found_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("tb.mutation.kept.FOLDER", tmp_path / "new")
+    made = []
+
+    def make():
+        made.append(0)
+        return {"1": ["open", "so far"]}
+
+    first, again = kept("proofs", ("a", 1), make), kept("proofs", ("a", 1), make)
+    assert first == again and first[0] == make() and len(made) == 2
+    kept("proofs", ("a", 2), make)
+    assert len(made) == 3 and len(list((tmp_path / "new").iterdir())) == 2
+
+
+def test_what_is_proven_in_a_configuration_is_not_played_there(played):
+    campaign.run(campaign.Settings(configs=CONFIGS))
+
+    def places(mutant, programs="most"):
+        return [config for config, kind, name in played if (kind, name) == (programs, mutant)]
+
+    assert places("early") == ["a"] and places("second") == ["a", "b"]  # until it is killed
+    assert places("same") == places("unreachable") == ["a"]  # proven there, and then in the others without playing
+    assert places("third") == places("third, late") == ["a", "c"]  # the proof fails in the last: it is played there
+    assert places("open in one") == ["a", "c"] and places("open in the first") == ["a", "b", "c"]
+    # late programs where nothing is proven, in one configuration
+    assert places("third, late", "late") == ["c"] and places("needs late", "late") == ["a"]
+    assert places("open in one", "late") == ["c"] and places("open in the first", "late") == ["a"]
+    late = [item for item in played if item[1] == "late"]
+    assert late and played[-len(late) :] == late  # after all others
+
+
+def test_a_proof_that_failed_is_not_tried_elsewhere(played, asked):
+    campaign.run(campaign.Settings(configs=CONFIGS))
+    assert [config for config, name in asked if name == "open in the first"] == ["a"]
+    assert [config for config, name in asked if name == "unreachable"] == ["a", "b", "c"]
 
 
 def test_without_proofs_every_survivor_is_played_everywhere_and_is_a_hole(played):

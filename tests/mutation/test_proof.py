@@ -72,11 +72,11 @@ def whole(tmp_path_factory):
         sources[-1].write_text(text)
     sized = SimpleNamespace(rtl_parameters=lambda: {"ROWS": 4})  # all that is asked of a configuration
     mutants = schemata.number(points.find(points.elaborate("whole", sources, sized)))
-    found = {quick: triage.explain("whole", sized, sources, mutants, 5, 1, quick=quick) for quick in (False, True)}
+    found = triage.explain("whole", sized, sources, mutants, 5, 1)
 
-    def of(module: str, original: str, operator: str, quick: bool = False) -> str:
+    def of(module: str, original: str, operator: str) -> str:
         (key,) = [m.key for m in mutants if (m.module, m.original, m.operator) == (module, original, operator)]
-        return found[quick][key].status
+        return found[key].status
 
     return of
 
@@ -93,4 +93,3 @@ def whole(tmp_path_factory):
 )
 def test_the_top_and_packages_are_proven_in_the_whole(whole, module, original, operator, status):
     assert whole(module, original, operator) == status
-    assert whole(module, original, operator, quick=True) == "open"
