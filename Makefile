@@ -33,7 +33,7 @@ sims_option   = $(if $(filter-out file,$(origin SIM)),--sim $(SIM))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lockstep sim bench bench-peers bench-edit synth measure lint generate replay clean
-.PHONY: smoke regress nightly uvm cover mutate formal faults planted reruns testplan report signoff
+.PHONY: smoke regress nightly networks uvm cover mutate formal faults planted reruns testplan report signoff
 
 help:
 	@sed -n 's/^#   \{0,1\}/  /p' Makefile
@@ -91,6 +91,9 @@ regress: setup ## at least 300 programs and 300,000 cycles on each simulator
 
 nightly: setup ## 5,000 programs and 10 million cycles, within the hour
 	@$(RUN_MODULE) tb.regress nightly $(sims_option) $(config_option) $(seeds_option) $(jobs_option)
+
+networks: setup ## whole networks in lockstep on the large preset, millions of cycles, in a quarter of an hour
+	@$(RUN_MODULE) tb.regress networks $(config_option) $(seeds_option) $(jobs_option)
 
 uvm: setup ## the pyuvm environment's tests
 	@$(RUN_MODULE) tb.uvm $(sims_option) $(config_option) $(seed_option)

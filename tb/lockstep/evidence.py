@@ -14,7 +14,19 @@ from tb.lockstep.job import Result
 from tb.toolchain import ROOT
 
 SOURCES = ("rtl/**/*.sv", "rtl/**/*.svh", "rtl/sources.f", "model/beatmatch/**/*.py", "tb/lockstep/*", "tb/sim.py")
-ASIDE = ("commands/", "report/", "compiler/", "fast/", "api.py", "cli.py", "fidelity.py", "generate", "__init__.py")
+ASIDE = (
+    "commands/",
+    "report/",
+    "compiler/",
+    "fast/",
+    "networks/",
+    "explore/",
+    "api.py",
+    "cli.py",
+    "fidelity.py",
+    "generate",
+    "__init__.py",
+)
 """Parts of the model that the stepped machine does not stand on: a change there leaves what has been shown true."""
 
 

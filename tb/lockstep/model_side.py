@@ -30,14 +30,15 @@ def program_of(source: dict[str, Any], config: Config) -> Program:
 
 
 class ModelSide:
-    """Steps the model through a program, block by block."""
+    """Steps the model through a program, block by block, for at most `limit` cycles."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, limit: int = LIMIT) -> None:
         self.machine = SteppedMachine(program, digest=True)
+        self._limit = limit
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Stimulus rows and records to the end of the program."""
-        return to_the_end(self.machine.program, self.machine.blocks(LIMIT))
+        return to_the_end(self.machine.program, self.machine.blocks(self._limit))
 
     def notes(self) -> dict[str, Any]:
         """Features and sizes of the program, for the fidelity record."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tb.regress smoke|regress|nightly|reruns|signoff|testplan|fidelity``."""
+"""``python -m tb.regress smoke|regress|nightly|networks|reruns|signoff|testplan|fidelity``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from beatmatch.commands.common import CONFIG_HELP, parse_config
 from beatmatch.config import ConfigError
 from tb.regress import fidelity, regression, reruns, screen, signoff, testplan
-from tb.regress.plan import SIMS, VOLUMES, parse_seeds
+from tb.regress.plan import VOLUMES, parse_seeds
 from tb.regress.pools import ClusterError
 from tb.regress.regression import Options
 from tb.regress.store import PARTS, write_part
@@ -34,6 +34,7 @@ HELP = {
     "smoke": "a few programs on both simulators",
     "regress": "at least 300 programs and 300,000 cycles on each simulator",
     "nightly": "5,000 programs and 10 million cycles over 60 configurations",
+    "networks": "whole networks, millions of cycles, on a large array under Verilator",
 }
 STOPPED = 130
 
@@ -50,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
 
     for kind in VOLUMES:
         sub = commands.add_parser(kind, help=HELP[kind], parents=[jobs, output], epilog=EXAMPLES, formatter_class=raw)
-        sub.add_argument("--sim", choices=(*SIMS, "both"), default="both", help="simulator (both)")
+        sub.add_argument("--sim", choices=(*VOLUMES[kind], "both"), default="both", help="simulator (both)")
         sub.add_argument("--seeds", default="1", help="base seeds: 7, or 1,2,9, or 1..4 (1)")
         sub.add_argument("--configs", type=int, metavar="K", help="random configurations instead of the kind's own")
         sub.add_argument("--config", help=f"one configuration for all programs: {CONFIG_HELP}")
@@ -89,7 +90,7 @@ def _regress(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         raise ValueError(f"--configs is {arguments.configs}; it must be 1 or more.")
     options = Options(
         arguments.command,
-        SIMS if arguments.sim == "both" else (arguments.sim,),
+        tuple(VOLUMES[arguments.command]) if arguments.sim == "both" else (arguments.sim,),
         parse_seeds(arguments.seeds),
         arguments.configs,
         parse_config(arguments.config) if arguments.config else None,

@@ -10,7 +10,7 @@ from beatmatch.config import Config
 from tb.lockstep.campaign import Batch
 from tb.lockstep.job import Item
 
-CYCLES = {"random": 1200, "compiled": 23_000, "large": 40_000}
+CYCLES = {"random": 1200, "compiled": 23_000, "large": 40_000, "network": 2_000_000}
 """What a program of each source takes on average."""
 MODEL_SECONDS = 25e-6
 """Per cycle, whatever the size; `SIMULATOR_SECONDS` come on top, per cycle and processing element."""

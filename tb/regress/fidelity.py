@@ -17,7 +17,7 @@ from tb.lockstep.evidence import fingerprint
 from tb.toolchain import ROOT
 
 RECORD = ROOT / "model" / "beatmatch" / "data" / "fidelity.json"
-KINDS = ("regress", "nightly", "smoke")
+KINDS = ("regress", "nightly", "networks", "smoke")
 RULE = (
     f"exact: the configuration's digest is among configurations with at least {fidelity.LEAST_PROGRAMS} programs and "
     f"{fidelity.LEAST_CYCLES} cycles on one simulator, or each of its values is among theirs and so is each pair of "

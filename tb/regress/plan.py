@@ -11,6 +11,7 @@ from tb.lockstep import random_config
 from tb.lockstep.campaign import Batch
 from tb.lockstep.job import Item
 from tb.lockstep.streams import derive
+from tb.regress.networks import NETWORKS
 
 SIMS = ("verilator", "icarus")
 
@@ -30,6 +31,8 @@ class Volume:
         Presets that get programs of their own.
     each : (int, int, int)
         Random, compiled and large programs of each preset.
+    networks : tuple of str
+        Whole networks, each on each preset.
     programs, cycles : int
         What the run must come to; a run that stays below fails.
     """
@@ -39,6 +42,7 @@ class Volume:
     configs: int
     presets: tuple[str, ...] = ()
     each: tuple[int, int, int] = (0, 0, 0)
+    networks: tuple[str, ...] = ()
     programs: int = 1
     cycles: int = 1
 
@@ -58,8 +62,11 @@ VOLUMES: dict[str, dict[str, Volume]] = {
         ),
         "icarus": Volume(450, 4, 30, ("tiny", "small"), (12, 2, 0), programs=400, cycles=500_000),
     },
+    "networks": {
+        "verilator": Volume(0, 0, 1, ("large",), networks=NETWORKS, programs=4, cycles=5_000_000),
+    },
 }
-"""Kinds of regressions, by name and simulator."""
+"""Kinds of regressions, by name and simulator. Millions of cycles of a large array are no work for Icarus."""
 
 
 def plan(
@@ -94,12 +101,15 @@ def plan(
             add(dealt[number % count], {"random": derive(seed, "program", number)})
         for number in range(volume.compiled):
             add(dealt[number % count], {"compiled": derive(seed, "compiled", number)})
-        for name in () if config is not None else volume.presets:
-            own = Batch(preset(name), [])
+        presets = [preset(name) for name in volume.presets] if config is None else []
+        for own in [config] if config is not None and volume.networks else presets:
+            batch = Batch(own, [])
             for source, programs in zip(("random", "compiled", "large"), volume.each, strict=True):
                 for number in range(programs):
-                    add(own, {source: derive(seed, "preset", name, number)})
-            dealt.append(own)
+                    add(batch, {source: derive(seed, "preset", own.name, number)})
+            for network in volume.networks:
+                add(batch, {"network": network, "seed": derive(seed, "network", network)})
+            dealt.append(batch)
         batches += dealt
     return [batch for batch in batches if batch.items]
 

@@ -17,7 +17,7 @@ from beatmatch.config import Config
 from tb.lockstep.campaign import Batch
 from tb.regress import engine, failures, figures, pools, screen
 from tb.regress.chunks import split
-from tb.regress.plan import SIMS, plan
+from tb.regress.plan import SIMS, VOLUMES, plan
 from tb.regress.store import HISTORY, REPORT, RUNS, Store, write_part
 
 HISTORY_KEYS = ("kind", "sim", "seed", "fingerprint", "programs", "configs", "cycles", "mismatches", "seconds")
@@ -30,7 +30,7 @@ class Options:
     Attributes
     ----------
     kind : str
-        smoke, regress or nightly.
+        Which of `VOLUMES`.
     sims, seeds
         Simulators and base seeds.
     configs, config
@@ -120,6 +120,8 @@ def _remember(options: Options, part: dict[str, Any]) -> None:
 def _share(options: Options, parts: list[dict[str, Any]]) -> None:
     """Compare the traces of programs that both simulators ran; what is not run now is taken from its last run."""
     sides = {}
+    if len(VOLUMES[options.kind]) < len(SIMS):
+        return
     for sim in SIMS:
         path = options.folder(RUNS.name) / f"{options.kind}-{sim}.jsonl"
         store = Store.read(path, options.header(sim))

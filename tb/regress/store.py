@@ -18,7 +18,10 @@ PARTS = REPORT / "parts"
 RUNS = REPORT / "runs"
 HISTORY = REPORT / "history.jsonl"
 
-GENERATORS = ("tb/regress/workloads.py", "tb/regress/plan.py", "model/beatmatch/compiler/*.py")
+GENERATORS = (
+    *("tb/regress/workloads.py", "tb/regress/networks.py", "tb/regress/plan.py"),
+    *("model/beatmatch/compiler/*.py", "model/beatmatch/networks/**/*.py"),
+)
 
 
 @cache

@@ -26,6 +26,7 @@ RUNS: dict[str, str] = {
     "regress:icarus": "regress-icarus",
     "nightly:verilator": "nightly-verilator",
     "nightly:icarus": "nightly-icarus",
+    "networks:verilator": "networks-verilator",
     "uvm": "uvm",
     "mutation:rtl": "mutants-rtl",
     "mutation:model": "mutants-model",
@@ -140,7 +141,7 @@ def run_result(run: str, part: dict[str, Any] | None) -> str:
     if part is None:
         return "not run"
     kind = run.partition(":")[0]
-    if kind in ("regress", "nightly"):
+    if kind in ("regress", "nightly", "networks"):
         good = not part["mismatches"] and all(part[name] >= least for name, least in part["least"].items())
     elif kind == "uvm":
         good = not part["mismatches"] and part["programs"] > 0

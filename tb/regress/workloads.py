@@ -3,7 +3,7 @@
 
 Random programs mix all features in about a thousand cycles. Compiled ones run an order of magnitude longer, as real
 work does: full queues, wrapped rings, weights double-buffered, memory busy in both directions. Large ones run longer by
-another order: the counts of their instructions are as large as those of real networks.
+another order; whole networks (`networks`) run longer still.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from beatmatch.program import Program
 from tb.lockstep import model_side
 from tb.lockstep.model_side import ModelSide
 from tb.lockstep.streams import derive, stream
+from tb.regress import networks
 
+NETWORK = "network"
 ATTEMPTS = 100
 CYCLES = (4000, 16000)
 """Least and most cycles that a compiled program aims at; what it takes follows from the memories too."""
@@ -36,7 +38,9 @@ LARGEST = 1024
 
 
 def program_of(source: dict[str, Any], config: Config) -> Program:
-    """The program of an item: those of lockstep, or ``{"compiled": seed}``, or ``{"large": seed}``."""
+    """The program of an item: those of lockstep, ``{"compiled": seed}``, ``{"large": seed}``, or a ``network``."""
+    if NETWORK in source:
+        return networks.generate(source[NETWORK], source["seed"], config)
     for name in MAKERS:
         if name in source:
             return generate(source[name], config, name)
@@ -45,7 +49,7 @@ def program_of(source: dict[str, Any], config: Config) -> Program:
 
 def make(source: dict[str, Any], config: Config) -> ModelSide:
     """The model side of an item."""
-    return ModelSide(program_of(source, config))
+    return ModelSide(program_of(source, config), networks.LIMIT)
 
 
 def generate(seed: int, config: Config, name: str = "compiled") -> Program:
