@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -24,6 +25,8 @@ from tb.mutation import campaign, figures
 
 PART = toolchain.SIM_BUILD / "report" / "parts" / "mutants-rtl.json"
 SHOWN = 40
+LINE_SECONDS = 60.0
+"""Between two lines of a log."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -64,11 +67,14 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
             tasks: dict[str, int] = {}
+            said = [0.0]
 
             def show(text: str, done: int, total: int) -> None:
+                if not console.is_terminal and (text not in tasks or time.monotonic() - said[0] > LINE_SECONDS):
+                    count = f": {done:,} of {total:,}" if total else ""
+                    console.print(f"{datetime.now():%H:%M:%S} {text}{count}", highlight=False, soft_wrap=True)
+                    said[0] = time.monotonic()
                 if text not in tasks:
-                    if not console.is_terminal:
-                        console.print(f"{datetime.now():%H:%M:%S} {text}", highlight=False, soft_wrap=True)
                     tasks[text] = bars.add_task(text, total=total or None)
                 bars.update(tasks[text], completed=done, total=total or None)
 

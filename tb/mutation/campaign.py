@@ -176,7 +176,7 @@ class _Campaign:
         settings = self._settings
         if not survivors or not settings.proofs:
             return
-        found, seconds = triage.verdicts(
+        found, seconds = triage.explain(
             *(TOP, config, self._sources, survivors, settings.seconds, settings.jobs),
             partial(self._progress, f"{config.name}: proofs about {len(survivors)} mutants"),
         )

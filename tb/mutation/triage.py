@@ -13,10 +13,14 @@ mutants of its station, is made once, and is read by as many processes as there 
 from __future__ import annotations
 
 import hashlib
+import json
 import pickle
 import tempfile
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -24,36 +28,22 @@ from pathlib import Path
 from beatmatch.config import Config
 from tb.mutation import elaborate, points
 from tb.mutation.graph import Netlist
-from tb.mutation.kept import kept
 from tb.mutation.proof import Prover, Verdict
+from tb.mutation.recordings import FOLDER
 from tb.mutation.schemata import Mutant
 
-HERE = Path(__file__).resolve().parent
-HAND = 6
-"""Mutants that a process takes at a time."""
+PROVER = [Path(__file__).with_name(f"{name}.py") for name in ("elaborate", "graph", "proof", "schemata")]
+FILE = FOLDER / "proofs.jsonl"
+"""A line per proof, as it came: a run that was stopped goes on, and an edit that changes no netlist costs nothing."""
 
 
-def verdicts(
-    top: str,
-    config: Config,
-    sources: Sequence[Path],
-    survivors: Sequence[Mutant],
-    seconds: int,
-    jobs: int,
-    progress: Callable[[int, int], None],
-) -> tuple[dict[str, Verdict], float]:
-    """As `explain`, and the seconds that it took; kept, like the outcomes of programs."""
-    files = [*sources, *(HERE / f"{name}.py" for name in ("elaborate", "graph", "proof", "schemata", "triage"))]
-    content = hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
-    found, taken = kept(
-        "proofs",
-        (content, config.to_dict(), [mutant.key for mutant in survivors], seconds),
-        lambda: {
-            key: (verdict.status, verdict.reason)
-            for key, verdict in explain(top, config, sources, survivors, seconds, jobs, progress).items()
-        },
-    )
-    return {key: Verdict(*verdict) for key, verdict in found.items()}, taken
+@dataclass(frozen=True)
+class Task:
+    """What is to be proven: a mutant in a station of a configuration; `name` is the same in every run about it."""
+
+    station: int
+    mutant: Mutant
+    name: str
 
 
 def explain(
@@ -64,65 +54,109 @@ def explain(
     seconds: int,
     jobs: int,
     progress: Callable[[int, int], None] = lambda *_: None,
-) -> dict[str, Verdict]:
-    """What is proven about each survivor in one configuration, by its key."""
-    stations: list[tuple[str, dict[str, int], list[Mutant]]] = []
-    verdicts: dict[str, list[Verdict]] = {mutant.key: [] for mutant in survivors}
-    for name, parameters, inside in elaborate.stations(points.elaborate(top, sources, config).getRoot(), top):
-        here = [mutant for mutant in survivors if mutant.module in inside]
-        if here:
-            stations.append((name, parameters, here))
-    inside = {mutant.key for _, _, here in stations for mutant in here}
-    outside = [mutant for mutant in survivors if mutant.key not in inside]
-    if outside:
-        stations.insert(0, (top, config.rtl_parameters(), outside))
-    done, total = 0, sum(len(here) for _, _, here in stations)
+    file: Path = FILE,
+) -> tuple[dict[str, Verdict], float]:
+    """What is proven about each survivor in one configuration, by its key; and the seconds that it took.
+
+    What the file holds is not proven again; its seconds count all the same.
+    """
+    stations = _stations(top, config, sources, survivors)
+    content = hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in (*sources, *PROVER)))
+    kept, verdicts, spent = _read(file), {}, 0.0
+    waiting: dict[int, deque[Task]] = {}
+    for number, (station, parameters, here) in enumerate(stations):
+        for mutant in here:
+            key = repr((content.hexdigest(), sorted(parameters.items()), station, mutant.key, mutant.text, seconds))
+            task = Task(number, mutant, hashlib.sha256(key.encode()).hexdigest()[:24])
+            if task.name in kept:
+                verdict, took = kept[task.name]
+                verdicts[mutant.key] = _weaker(verdicts.get(mutant.key), verdict)
+                spent += took
+            else:
+                waiting.setdefault(number, deque()).append(task)
+    done, total = 0, sum(map(len, waiting.values()))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    cut = file.exists() and file.read_text()[-1:] not in ("", "\n")
     with (
         tempfile.TemporaryDirectory() as name,
         ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool,
+        file.open("a") as growing,
     ):
-        making = {}
-        for index, (station, parameters, here) in enumerate(stations):
-            file = Path(name) / f"{index}.pickle"
-            making[pool.submit(_make, station, parameters, sources, here, file)] = (file, here)
-        waiting = set(making)
-        while waiting:
-            finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+        growing.write("\n" * cut)
+        files = {number: Path(name) / f"{number}.pickle" for number in waiting}
+        making = {
+            pool.submit(_make, *stations[number][:2], sources, [task.mutant for task in tasks], files[number]): number
+            for number, tasks in waiting.items()
+        }
+        running: dict[Future, Task] = {}
+        ready: deque[Task] = deque()
+        while making or running or ready:
+            finished, _ = wait([*making, *running], return_when=FIRST_COMPLETED) if making or running else ((), ())
             for future in finished:
+                result, took = future.result()
+                spent += took
                 if future in making:
-                    future.result()
-                    file, here = making[future]
-                    hands = [here[i : i + HAND] for i in range(0, len(here), HAND)]
-                    waiting |= {pool.submit(_prove, file, hand, seconds) for hand in hands}
+                    ready += waiting[making.pop(future)]
                     continue
-                for key, verdict in future.result().items():
-                    verdicts[key].append(verdict)
+                task = running.pop(future)
+                verdicts[task.mutant.key] = _weaker(verdicts.get(task.mutant.key), result)
+                growing.write(json.dumps([task.name, result.status, result.reason, round(took, 3)]) + "\n")
+                growing.flush()
+                done += 1
+            while ready and len(running) < 2 * jobs:
+                task = ready.popleft()
+                known = verdicts.get(task.mutant.key)
+                if known is not None and known.status == "open":  # in another station: it stays so
                     done += 1
+                    continue
+                running[pool.submit(_prove, files[task.station], task.mutant.number, seconds)] = task
             progress(done, total)
-    return {key: _weakest(given) for key, given in verdicts.items()}
+    return verdicts, spent / jobs
+
+
+def _stations(
+    top: str, config: Config, sources: Sequence[Path], survivors: Sequence[Mutant]
+) -> list[tuple[str, dict[str, int], list[Mutant]]]:
+    """Names and parameters of the stations, each with its survivors; for what is in none of them the whole core."""
+    found = []
+    for name, parameters, inside in elaborate.stations(points.elaborate(top, sources, config).getRoot(), top):
+        here = [mutant for mutant in survivors if mutant.module in inside]
+        if here:
+            found.append((name, parameters, here))
+    inside = {mutant.key for _, _, here in found for mutant in here}
+    outside = [mutant for mutant in survivors if mutant.key not in inside]
+    return [*found, (top, config.rtl_parameters(), outside)] if outside else found
+
+
+def _read(file: Path) -> dict[str, tuple[Verdict, float]]:
+    """What was proven before, and how long it took; a line that a stopped run did not finish is left out."""
+    lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+    rows = [json.loads(line) for line in lines if line.endswith("]\n")]
+    return {name: (Verdict(status, reason), took) for name, status, reason, took in rows}
 
 
 def _make(
     station: str, parameters: dict[str, int], sources: Sequence[Path], mutants: Sequence[Mutant], file: Path
-) -> None:
+) -> tuple[None, float]:
+    started = time.monotonic()
     with file.open("wb") as out:
         pickle.dump(elaborate.netlist(station, parameters, sources, mutants), out, pickle.HIGHEST_PROTOCOL)
+    return None, time.monotonic() - started
 
 
 @lru_cache(maxsize=1)
-def _read(file: Path) -> Netlist:
+def _load(file: Path) -> Netlist:
     with file.open("rb") as found:
         return pickle.load(found)
 
 
-def _prove(file: Path, mutants: Sequence[Mutant], seconds: int) -> dict[str, Verdict]:
-    prover = Prover(_read(file), seconds)
-    return {m.key: prover.prove(m.number) for m in mutants}
+def _prove(file: Path, mutant: int, seconds: int) -> tuple[Verdict, float]:
+    started = time.monotonic()
+    verdict = Prover(_load(file), seconds).prove(mutant)
+    return verdict, time.monotonic() - started
 
 
-def _weakest(verdicts: Sequence[Verdict]) -> Verdict:
-    for status in ("open", "unreachable"):
-        for verdict in verdicts:
-            if verdict.status == status:
-                return verdict
-    return verdicts[0]
+def _weaker(known: Verdict | None, found: Verdict) -> Verdict:
+    """What holds in both of two stations."""
+    order = ("open", "unreachable", "equivalent")
+    return found if known is None or order.index(found.status) < order.index(known.status) else known

@@ -65,7 +65,7 @@ def played(monkeypatch, asked):
             found[item.number] = {"program": "p" if kills else None, "cycle": 3 if kills else None, "cycles": 5}
         return found, 2.0
 
-    def verdicts(top, config, sources, survivors, seconds, jobs, progress):
+    def explain(top, config, sources, survivors, seconds, jobs, progress):
         asked.extend((config.name, item.module) for item in survivors)
         proves = {"state": EQUIVALENT, "sequence": UNREACHABLE}
         return {item.key: proves.get(TABLE[item.module][config.name], OPEN) for item in survivors}, 3.0
@@ -75,7 +75,7 @@ def played(monkeypatch, asked):
     monkeypatch.setattr(campaign.recordings, "prepare", lambda config, programs, progress: programs)
     monkeypatch.setattr(campaign.execute, "build", lambda *_: SimpleNamespace(seconds=1.0))
     monkeypatch.setattr(campaign.execute, "outcomes", outcomes)
-    monkeypatch.setattr(campaign.triage, "verdicts", verdicts)
+    monkeypatch.setattr(campaign.triage, "explain", explain)
     return log
 
 

@@ -72,7 +72,16 @@ def whole(tmp_path_factory):
         sources[-1].write_text(text)
     sized = SimpleNamespace(rtl_parameters=lambda: {"ROWS": 4})  # all that is asked of a configuration
     mutants = schemata.number(points.find(points.elaborate("whole", sources, sized)))
-    found = triage.explain("whole", sized, sources, mutants, 5, 1)
+    file = folder / "proofs.jsonl"
+    found, seconds = triage.explain("whole", sized, sources, mutants, 5, 1, file=file)
+    lines = file.read_text()
+    assert len(lines.splitlines()) == len(mutants) == len(found)
+    file.write_text(lines[:-9])  # as a run that is stopped may leave it
+    assert triage.explain("whole", sized, sources, mutants, 5, 1, file=file)[0] == found
+    repaired = file.read_text()
+    assert len(repaired.splitlines()) == len(mutants) + 1  # the one that was cut is proven again
+    again, took = triage.explain("whole", sized, sources, mutants, 5, 1, file=file)
+    assert again == found and 0 < took < seconds and file.read_text() == repaired
 
     def of(module: str, original: str, operator: str) -> str:
         (key,) = [m.key for m in mutants if (m.module, m.original, m.operator) == (module, original, operator)]
