@@ -24,10 +24,10 @@ TOP = "bm_core"
 CONFIGS = (
     Config(4, 4, 64, 2, 16, 2, 2, 2, 32, 2, 4, name="square, narrow memory"),
     Config(4, 8, 96, 3, 24, 3, 3, 1, 128, 3, 4, name="wide, beats wider than words"),
-    Config(8, 4, 64, 4, 8, 1, 4, 3, 64, 1, 8, name="tall, one burst at a time, a port for weights", weight_port=1),
+    Config(8, 4, 64, 4, 8, 1, 4, 3, 32, 1, 8, name="tall, words of two beats, a port for weights", weight_port=1),
 )
-"""Small, and between them every kind of branch: words wider and narrower than beats, rows wider and narrower than
-columns, one bank and several, bank counts that are no power of two, one memory and two."""
+"""Small, and between them every kind of branch: words wider and narrower than beats, more rows than columns and fewer,
+one bank and several, bank counts that are no power of two, one burst at a time and several, one memory and two."""
 UNTRIED = Verdict("open", "no proof was tried")
 SHARD = 1200
 """Mutants in one build: a core with all of them no longer fits into a processor's caches and runs ten times slower."""

@@ -7,6 +7,7 @@ Programs and proofs are stood in for by a table that says what they would find; 
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from beatmatch.config import Config
@@ -132,3 +133,19 @@ def test_without_proofs_every_survivor_is_played_everywhere_and_is_a_hole(played
     assert [(config, programs) for config, programs, name in played if name == "same"] == [
         ("a", "most"), ("b", "most"), ("c", "most"), ("a", "late"),
     ]  # fmt: skip
+
+
+def test_the_configurations_have_every_kind_of_branch():
+    def kinds(measure):
+        return {measure(config) for config in campaign.CONFIGS}
+
+    assert kinds(lambda c: np.sign(c.lanes - c.mem_bytes)) == {
+        -1,
+        0,
+        1,
+    }  # words of several beats, beats of several words
+    assert kinds(lambda c: np.sign(c.rows - c.cols)) == {-1, 0, 1}
+    for banks in (kinds(lambda c: c.sp_banks), kinds(lambda c: c.acc_banks)):
+        assert any(count & (count - 1) for count in banks) and len(banks) > 1
+    assert 1 in kinds(lambda c: c.acc_banks) and 1 in kinds(lambda c: c.outstanding)
+    assert kinds(lambda c: c.weight_port) == {0, 1}

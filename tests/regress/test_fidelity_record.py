@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fidelity record: consistent as committed, and merged from good runs about these sources only."""
 
+import ast
 import copy
 import json
 
@@ -8,10 +9,11 @@ import pytest
 
 from beatmatch import fidelity as model
 from beatmatch.config import PRESETS, Config
-from tb.lockstep.evidence import evidence, fingerprint
+from tb.lockstep.evidence import _aside, evidence, fingerprint
 from tb.lockstep.job import Result
 from tb.regress import fidelity
 from tb.regress.fidelity import RECORD, EvidenceError
+from tb.toolchain import ROOT
 
 CONFIG = PRESETS["tiny"]
 
@@ -98,3 +100,18 @@ def test_the_record_begins_anew_when_the_sources_change(tmp_path):
 def test_programs_that_differed_prove_no_feature():
     shown = evidence([result(0, divergence={"kind": "late"}), result(1)], {0: CONFIG, 1: CONFIG})
     assert shown["features"]["load"]["programs"] == 1 and shown["configurations"][0]["mismatches"] == 1
+
+
+def test_what_the_stepped_machine_stands_on_is_never_aside():
+    model, seen, waiting = ROOT / "model", set(), [ROOT / "model/beatmatch/machine.py"]
+    while waiting:
+        path = waiting.pop()
+        seen.add(path)
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("beatmatch"):
+                base = model / node.module.replace(".", "/")
+                files = [base.with_suffix(".py"), *(base / f"{name.name}.py" for name in node.names)]
+                files += [] if base == model / "beatmatch" else [base / "__init__.py"]
+                waiting += [file for file in files if file.exists() and file not in seen]
+    assert len(seen) > 30 and not [path for path in seen if _aside(path)]
+    assert _aside(model / "beatmatch/networks/read.py") and _aside(model / "beatmatch/explore/sweep.py")
