@@ -8,6 +8,7 @@ from beatmatch.networks import library
 from beatmatch.networks.lowering.placement import place
 from beatmatch.networks.lowering.placement import where as placed
 from beatmatch.networks.operators import OPERATORS
+from beatmatch.networks.timing import time_network
 from beatmatch.networks.translate import RULES
 from tb.toolchain import ROOT
 
@@ -39,3 +40,10 @@ def test_the_table_of_networks():
         rows.append(f"| `{name}` | {graph.total_macs:,} | {graph.parameters:,} | {places} |")
     head = ["| network | MACs | parameters | core | free | estimate |", "|---|---:|---:|---:|---:|---:|"]
     assert between("networks") == [*head, *rows]
+
+
+def test_the_networks_that_are_exact():
+    for row in between("exact")[2:]:
+        name, config, cycles = re.fullmatch(r"\| `(\w+)` \| `(\w+)` \| ([\d,]+) \|", row).groups()
+        result = time_network(library.load(name), preset(config))
+        assert (result.fidelity, f"{result.cycles:,}") == ("exact", cycles), (name, result.reason)
