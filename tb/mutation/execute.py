@@ -65,7 +65,7 @@ def outcomes(
 ) -> tuple[dict[int, dict], float]:
     """As `run`, and the seconds it took; kept, so that a run that was interrupted goes on with its next shard."""
     found, seconds = kept(
-        "outcomes",
+        "played",
         (built.directory.name, content(recordings), sorted(blind)),
         lambda: run(built, config, mutants, recordings, jobs=jobs, blind=blind, progress=progress),
     )

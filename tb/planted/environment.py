@@ -100,7 +100,7 @@ RESULTS = (
            "        self.cycle_count += 1\n        self.finished = agent.finished or self.cycle_count > 1000"),
     edited("no_cycles", "the model's side is empty", "job",
            "raised SimulationError: .* ended after 0 cycles.*",
-           MODEL_SIDE, "return to_the_end(self.machine.program, self.machine.blocks(LIMIT))", "return iter(())"),
+           MODEL_SIDE, "return to_the_end(self.machine.program, self.machine.blocks(self._limit))", "return iter(())"),
 )  # fmt: skip
 
 RANDOMNESS = (

@@ -43,13 +43,14 @@ def test_a_blind_comparison_lets_mutants_live(seen, kinds):
     assert bool(killed) == (kinds == ["digest"])  # a part of the trace of vector is events; in the end nothing is left
 
 
-def test_survivors_are_explained_on_their_station():
+def test_survivors_are_explained_on_their_station(tmp_path):
     """The lowest bit that is set, x & -x: of two bits, x + 1 does for -x = ~x + 1; of four it does not."""
     config = SETTINGS.configs[0]
     settings = dataclasses.replace(SETTINGS, modules=["bm_scratchpad_bank"])
     found = campaign.find(config, toolchain.rtl_sources(), settings)
     mutants = {mutant.original: mutant for mutant in found if mutant.operator == "no negation"}
-    verdicts = triage.explain(campaign.TOP, config, toolchain.rtl_sources(), list(mutants.values()), 8, 1)
+    survivors, file = list(mutants.values()), tmp_path / "proofs.jsonl"
+    verdicts, _ = triage.explain(campaign.TOP, config, toolchain.rtl_sources(), survivors, 8, 1, file=file)
     assert verdicts[mutants["~write_i"].key].status == "equivalent"
     assert verdicts[mutants["~read_i"].key].status == "open"
 
