@@ -85,8 +85,9 @@ class Fate:
 
 @dataclass
 class Result:
-    """The fates of all mutants, and what the run took: cycles played, seconds of playing and proving (of shards that an
-    earlier, interrupted run has finished too), seconds of the builds that were not in the cache."""
+    """The fates of all mutants, and what the run took: cycles played, seconds of playing and proving (of what an
+    interrupted run has finished before, too; proofs as if all jobs were busy), seconds of builds that were not cached.
+    """
 
     fates: list[Fate]
     seconds: float
