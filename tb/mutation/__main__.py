@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, default=default.seed, help="base seed of the random programs (1)")
     made.add_argument("--jobs", type=int, default=default.jobs, metavar="N", help="processes (2)")
     made.add_argument(
-        "--seconds", type=int, default=default.seconds, metavar="S", help="processor time of a claim's proof (3)"
+        "--seconds", type=int, default=default.seconds, metavar="S", help="processor time of ABC for a claim (1)"
     )
     made.add_argument("--no-proofs", action="store_true", help="do not try to explain survivors")
     made.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file too")

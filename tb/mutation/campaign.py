@@ -55,7 +55,7 @@ class Settings:
     every : int
         Only every n-th mutant.
     seconds : int
-        Processor time that the proof of one claim may take.
+        Processor time that ABC may take for one claim.
     proofs : bool
         Try to explain survivors.
     blind : list of str
@@ -68,7 +68,7 @@ class Settings:
     jobs: int = 2
     modules: list[str] = field(default_factory=list)
     every: int = 1
-    seconds: int = 3
+    seconds: int = 1
     proofs: bool = True
     blind: list[str] = field(default_factory=list)
     configs: Sequence[Config] = CONFIGS

@@ -24,12 +24,15 @@ class Netlist:
     ands : list of (int, int, int)
         Left side and both operands, in topological order.
     outputs : list of int
+    names : dict of int to str
+        Name of the register, without those that other levels give it, by the literal of the latch.
     """
 
     inputs: dict[int, str]
     latches: dict[int, int]
     ands: list[tuple[int, int, int]]
     outputs: list[int]
+    names: dict[int, str]
 
 
 def read(path: Path) -> Netlist:
@@ -45,13 +48,17 @@ def read(path: Path) -> Netlist:
     at += outputs
     gates = [tuple(map(int, line.split())) for line in lines[at : at + ands]]
     names = {literal: f"input{index}" for index, literal in enumerate(literals)}
+    registers = {}
     for line in lines[at + ands :]:
         if line.startswith("i"):
             index, name = line[1:].split(" ", 1)
             names[literals[int(index)]] = name
+        elif line.startswith("l"):
+            index, name = line[1:].split(" ", 1)
+            registers[states[int(index)][0]] = name.split()[0]
         elif line.startswith("c"):
             break
-    return Netlist(names, dict(states), gates, driven)
+    return Netlist(names, dict(states), gates, driven, registers)
 
 
 class Graph:
@@ -104,6 +111,10 @@ class Graph:
     def choose(self, select: int, one: int, zero: int) -> int:
         """`one` if `select`, else `zero`."""
         return self.either(self.both(select, one), self.both(select ^ 1, zero))
+
+    def operands(self, literal: int) -> tuple[int, int] | None:
+        """Of a gate; None of anything else."""
+        return self._gates.get(literal)
 
     def copy(self, netlist: Netlist, replaced: Mapping[int, int]) -> Callable[[int], int]:
         """The netlist's gates in this graph, its inputs and latches replaced; returns the map of literals."""

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proofs that a mutant changes nothing, for every input sequence, on the netlist of one station.
 
-Three claims, from strong and cheap to weak and dear; the state at power-up is arbitrary (but the same with and without
+Claims from strong and cheap to weak and dear; the state at power-up is arbitrary (but the same with and without
 the mutant), the first cycle is a reset (of a station that has one), and everything else is free:
 
 - *equivalent, state by state*: from every state, reachable or not, next state and outputs are the same;
+- *equivalent, in sequence*: original and mutant side by side never differ in an output after the first cycle, by
+  induction over conditional equalities (`induction.py`);
 - *unreachable*: there may be states in which they differ, but the original never comes into one: the property is
   proven by property-directed reachability, which finds the inductive invariant;
-- *equivalent, in sequence*: original and mutant side by side never differ in an output after the first cycle.
+- *equivalent, in sequence*, once more, with what ABC finds.
 """
 
 from __future__ import annotations
@@ -21,11 +23,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tb.mutation.graph import Graph, Netlist
+from tb.mutation.induction import Induction
+from tb.mutation.simulation import RESET, SELECTOR, selector_bit
 
-SELECTOR = "selected_o"
-RESET = "rst_ni"
 _UNCHANGED = "from every state"
 _INVARIANT = "the original never comes into a state in which it matters (inductive invariant found by PDR)"
+_CONDITIONS = "no sequence of inputs shows it at the outputs (induction on conditional equalities)"
 _SEQUENCE = "no sequence of inputs shows it at the outputs (induction on signal pairs, PDR)"
 
 
@@ -43,11 +46,14 @@ class Prover:
     def __init__(self, netlist: Netlist, seconds: int) -> None:
         self._netlist = netlist
         self._seconds = seconds
+        self._induction = Induction(netlist)
         self._reset = [literal for literal, name in netlist.inputs.items() if name == RESET]
 
     def prove(self, mutant: int) -> Verdict:
         """The strongest claim that holds for a mutant, given its number in the netlist's selector."""
         verdict = self.state_by_state(mutant)
+        if verdict.status == "open" and self._induction.proves(mutant):
+            return Verdict("equivalent", _CONDITIONS)
         return self.in_sequence(mutant) if verdict.status == "open" else verdict
 
     def state_by_state(self, mutant: int) -> Verdict:
@@ -60,7 +66,7 @@ class Prover:
         return Verdict("open", "not proven from every state")
 
     def in_sequence(self, mutant: int) -> Verdict:
-        """The claims about what happens from the first cycle on."""
+        """What ABC finds about what happens from the first cycle on."""
         graph, differences = self._single(mutant, free=False)
         if self._holds(graph, _any(graph, differences), "scorr; pdr"):
             return Verdict("unreachable", _INVARIANT)
@@ -74,7 +80,7 @@ class Prover:
         values = {}
         for literal, name in self._netlist.inputs.items():
             if SELECTOR in name:
-                values[literal] = mutant >> _bit(name) & 1
+                values[literal] = mutant >> selector_bit(name) & 1
             else:
                 if literal not in shared:
                     shared[literal] = graph.input()
@@ -159,11 +165,6 @@ def _any(graph: Graph, literals: list[int]) -> int:
             for i in range(0, len(literals), 2)
         ]
     return literals[0] if literals else 0
-
-
-def _bit(name: str) -> int:
-    """The bit in an input's name such as ``u_rows.u_selector.selected_o[3]``."""
-    return int(name.rsplit("[", 1)[1].rstrip("]"))
 
 
 def _abc(path: Path, engine: str, seconds: int) -> bool:

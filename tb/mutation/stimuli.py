@@ -24,8 +24,10 @@ RANDOM, RESET, EDGE, SHARED, WINDOW = "random", "reset", "edge", "shared", "wind
 LEFT_OUT = ("sequence",)
 """Kinds that need half a million cycles to reach one corner: no program for hundreds of survivors."""
 LATE = ("late_error", "overflow", WINDOW)
-"""Kinds for what is left when the others have been played and the quick proofs been tried: two whose programs take more
-cycles than all others together, and what is made for a few mutants. A new one here leaves what was played before it."""
+"""Kinds for what is left when the others have been played and proofs been tried: two whose programs take as many cycles
+as hundreds of others, and what is made for a few mutants. A new one here leaves what was played before it."""
+ONCE = ("late_error",)
+"""Of these kinds the first variant alone: the others are as long, and kill no mutant that it leaves."""
 TURNS = {RANDOM: 0, "visit": 8, "retires": 4, "interrupted": 6, "pages": 2, "edges": 2, "short_rows": 2}
 """How often a kind is drawn; the others once, in all variants. The caller counts the random ones."""
 OVERFLOW, OVERFLOW_ROWS = "overflow", 8
@@ -60,7 +62,8 @@ def choose(
     for kind, item in KINDS.items():
         if kind not in (*LEFT_OUT, OVERFLOW):
             turns = range(TURNS.get(kind, 1))
-            found += [_source(seed, kind, variant, turn) for turn in turns for variant in range(item.variants)]
+            variants = 1 if kind in ONCE else item.variants
+            found += [_source(seed, kind, variant, turn) for turn in turns for variant in range(variants)]
     if config.rows >= OVERFLOW_ROWS:
         found.append(_source(seed, OVERFLOW, 0, 0))
     wanted = [source for source in found if not kinds or source["kind"] in (RANDOM, *kinds)]

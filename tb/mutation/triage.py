@@ -7,7 +7,8 @@ holds only thanks to a neighbour's behaviour stays open. For the wiring between 
 proofs are about the whole core.
 
 A station's netlist takes up to a minute, a claim from every state a fraction of a second: so one netlist holds all
-mutants of its station, is made once, and is read by as many processes as there are.
+mutants of its station, is made once, and is read by as many processes as there are. A claim that does not hold takes
+all the time that it is given: so what a random simulation sees to differ is not tried.
 """
 
 from __future__ import annotations
@@ -27,14 +28,18 @@ from pathlib import Path
 
 from beatmatch.config import Config
 from tb.mutation import elaborate, points
-from tb.mutation.graph import Netlist
 from tb.mutation.proof import Prover, Verdict
 from tb.mutation.recordings import FOLDER
 from tb.mutation.schemata import Mutant
+from tb.mutation.simulation import Simulation
 
-PROVER = [Path(__file__).with_name(f"{name}.py") for name in ("elaborate", "graph", "proof", "schemata")]
+PROVER = [
+    Path(__file__).with_name(f"{name}.py")
+    for name in ("elaborate", "graph", "induction", "proof", "schemata", "simulation")
+]
 FILE = FOLDER / "proofs.jsonl"
 """A line per proof, as it came: a run that was stopped goes on, and an edit that changes no netlist costs nothing."""
+SEEN = "not the same: at the station's outputs a random simulation differs in cycle"
 
 
 @dataclass(frozen=True)
@@ -96,13 +101,17 @@ def explain(
                 result, took = future.result()
                 spent += took
                 if future in making:
-                    ready += waiting[making.pop(future)]
-                    continue
-                task = running.pop(future)
-                verdicts[task.mutant.key] = _weaker(verdicts.get(task.mutant.key), result)
-                growing.write(json.dumps([task.name, result.status, result.reason, round(took, 3)]) + "\n")
+                    tasks = waiting[making.pop(future)]
+                    ready += [task for task in tasks if task.mutant.number not in result]
+                    seen = [(task, result.get(task.mutant.number)) for task in tasks]
+                    decided = [(task, Verdict("open", f"{SEEN} {cycle}"), 0.0) for task, cycle in seen if cycle]
+                else:
+                    decided = [(running.pop(future), result, took)]
+                for task, verdict, proving in decided:
+                    verdicts[task.mutant.key] = _weaker(verdicts.get(task.mutant.key), verdict)
+                    growing.write(json.dumps([task.name, verdict.status, verdict.reason, round(proving, 3)]) + "\n")
+                    done += 1
                 growing.flush()
-                done += 1
             while ready and len(running) < 2 * jobs:
                 task = ready.popleft()
                 known = verdicts.get(task.mutant.key)
@@ -137,22 +146,25 @@ def _read(file: Path) -> dict[str, tuple[Verdict, float]]:
 
 def _make(
     station: str, parameters: dict[str, int], sources: Sequence[Path], mutants: Sequence[Mutant], file: Path
-) -> tuple[None, float]:
+) -> tuple[dict[int, int], float]:
+    """Write a station's netlist; what a simulation sees to differ, by its number, with the cycle."""
     started = time.monotonic()
+    netlist = elaborate.netlist(station, parameters, sources, mutants)
     with file.open("wb") as out:
-        pickle.dump(elaborate.netlist(station, parameters, sources, mutants), out, pickle.HIGHEST_PROTOCOL)
-    return None, time.monotonic() - started
+        pickle.dump(netlist, out, pickle.HIGHEST_PROTOCOL)
+    seen = Simulation(netlist).seen([mutant.number for mutant in mutants])
+    return seen, time.monotonic() - started
 
 
 @lru_cache(maxsize=1)
-def _load(file: Path) -> Netlist:
+def _prover(file: Path, seconds: int) -> Prover:
     with file.open("rb") as found:
-        return pickle.load(found)
+        return Prover(pickle.load(found), seconds)
 
 
 def _prove(file: Path, mutant: int, seconds: int) -> tuple[Verdict, float]:
     started = time.monotonic()
-    verdict = Prover(_load(file), seconds).prove(mutant)
+    verdict = _prover(file, seconds).prove(mutant)
     return verdict, time.monotonic() - started
 
 

@@ -7,21 +7,23 @@ from types import SimpleNamespace
 import pytest
 
 from tb.mutation import elaborate, points, schemata, triage
+from tb.mutation.induction import Induction
 from tb.mutation.proof import Prover
+from tb.mutation.simulation import Simulation
 
 TOY = Path(__file__).with_name("toy.sv")
 
 
 @pytest.fixture(scope="module")
-def verdict():
+def toy():
     mutants = schemata.number(points.find(points.elaborate("toy", [TOY])))
-    prover = Prover(elaborate.netlist("toy", {"WIDTH": 4}, [TOY], mutants), seconds=20)
+    netlist = elaborate.netlist("toy", {"WIDTH": 4}, [TOY], mutants)
+    return netlist, {(mutant.original, mutant.operator): mutant.number for mutant in mutants}
 
-    def of(original: str, operator: str) -> str:
-        (number,) = [m.number for m in mutants if (m.original, m.operator) == (original, operator)]
-        return prover.prove(number).status
 
-    return of
+@pytest.fixture(scope="module")
+def prover(toy):
+    return Prover(toy[0], seconds=20)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +39,42 @@ def verdict():
         ("value_q <= '0;", "left out", "equivalent"),  # a value is loaded before it is shown
     ],
 )
-def test_verdicts(verdict, original, operator, status):
-    assert verdict(original, operator) == status
+def test_verdicts(toy, prover, original, operator, status):
+    assert prover.prove(toy[1][original, operator]).status == status
+
+
+def test_a_simulation_sees_no_mutant_that_is_proven_and_many_that_are_not(toy, prover):
+    netlist, numbers = toy
+    seen = Simulation(netlist).seen(list(numbers.values()))
+    statuses = {number: prover.prove(number).status for number in numbers.values()}
+    assert seen and min(seen.values()) > 0
+    assert {statuses[number] for number in seen} == {"open"}
+    assert not {number for number in numbers.values() if statuses[number] == "open"} - set(seen)
+
+
+@pytest.mark.parametrize(
+    ("original", "operator", "proven"),
+    [
+        ("value_q <= '0;", "left out", True),  # while valid_q is 1, both hold the same value
+        ("count_q >= 3'd6", "to <", False),
+        ("valid_q", "as 1", False),
+        ("value_q <= sum;", "left out", False),
+        ("3'd4", "plus 1", False),  # what is the same here is that both counters stay below 6, which it does not guess
+    ],
+)
+def test_induction_guesses_when_registers_are_the_same(toy, original, operator, proven):
+    assert Induction(toy[0]).proves(toy[1][original, operator]) is proven
+
+
+def test_without_a_condition_that_holds_nothing_is_proven(toy, monkeypatch):
+    monkeypatch.setattr("tb.mutation.induction.CONTROL_WIDTH", 0)
+    monkeypatch.setattr("tb.mutation.induction.BUSIEST", 0)
+    assert not Induction(toy[0]).proves(toy[1]["value_q <= '0;", "left out"])
+
+
+def test_without_work_nothing_is_proven(toy, monkeypatch):
+    monkeypatch.setattr("tb.mutation.induction.WORK", 0)
+    assert not Induction(toy[0]).proves(toy[1]["value_q <= '0;", "left out"])
 
 
 PARTS = {
