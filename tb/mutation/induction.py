@@ -74,14 +74,16 @@ class Induction:
             if SELECTOR in name and mutant >> selector_bit(name) & 1
         }
         apart: dict[str, list[int]] = {}  # registers that may differ, and when they do not
+        work = WORK
         try:
             for _ in range(ROUNDS):
-                step = _Step(self._graph, self._netlist, self._original)
+                step = _Step(self._graph, self._netlist, self._original, work)
                 more = self._after_reset(step, chosen, apart) or self._kept(step, chosen, apart)
                 if not more:
                     return self._same_outputs(step)
                 if len(apart) + len(more) > MOST:
                     return False
+                work = step.work
                 apart |= {register: list(self._conditions) for register in more}
         except _OutOfWork:
             pass
@@ -159,14 +161,14 @@ class Induction:
 class _Step:
     """One step of the netlist in a solver: gates are loaded as far as questions need them."""
 
-    def __init__(self, graph: Graph, netlist: Netlist, original: Mapping[int, int]) -> None:
+    def __init__(self, graph: Graph, netlist: Netlist, original: Mapping[int, int], work: int) -> None:
+        self.work = work
         self.mutated: Mapping[int, int] = {}
         self._graph, self._netlist, self._original = graph, netlist, original
         self._solver = Solver("glucose4")
         self._variables: dict[int, int] = {}
         self._assumed: dict[tuple[str, int], int] = {}
         self._model: Sequence[int] = ()
-        self._work = WORK
         self._solver.add_clause([self._literal(1)])
 
     def value(self, changed: Mapping[int, int], literal: int) -> int:
@@ -195,12 +197,12 @@ class _Step:
         asked = self._solver_variable()
         self._solver.add_clause([-asked, *map(self._literal, wanted)])
         before = self._solver.accum_stats()
-        self._solver.conf_budget(max(1, self._work))
+        self._solver.conf_budget(max(1, self.work))
         found = self._solver.solve_limited([asked, *self._assumed.values()])
         after = self._solver.accum_stats()
-        self._work -= after["conflicts"] - before["conflicts"]
-        self._work -= (after["propagations"] - before["propagations"]) // PROPAGATIONS
-        if found is None or self._work <= 0:
+        self.work -= after["conflicts"] - before["conflicts"]
+        self.work -= (after["propagations"] - before["propagations"]) // PROPAGATIONS
+        if found is None or self.work <= 0:
             raise _OutOfWork
         self._model = self._solver.get_model() if found else ()
         self._solver.add_clause([-asked])
