@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+SELECTOR, RESET = "selected_o", "rst_ni"
+
 
 @dataclass
 class Netlist:
@@ -33,6 +35,17 @@ class Netlist:
     ands: list[tuple[int, int, int]]
     outputs: list[int]
     names: dict[int, str]
+
+    @property
+    def selectors(self) -> dict[int, int]:
+        """Inputs that select the mutant, each with its bit of the number."""
+        bits = {literal: name.rsplit("[", 1) for literal, name in self.inputs.items() if SELECTOR in name}
+        return {literal: int(index.rstrip("]")) for literal, (_, index) in bits.items()}
+
+    @property
+    def resets(self) -> list[int]:
+        """Inputs that reset the design while they are 0."""
+        return [literal for literal, name in self.inputs.items() if name == RESET]
 
 
 def read(path: Path) -> Netlist:
@@ -113,17 +126,22 @@ class Graph:
         return self.either(self.both(select, one), self.both(select ^ 1, zero))
 
     def operands(self, literal: int) -> tuple[int, int] | None:
-        """Of a gate; None of anything else."""
+        """What a gate is the conjunction of; None for an input, a latch or a constant."""
         return self._gates.get(literal)
 
     def copy(self, netlist: Netlist, replaced: Mapping[int, int]) -> Callable[[int], int]:
         """The netlist's gates in this graph, its inputs and latches replaced; returns the map of literals."""
+        values = self.values(netlist, replaced)
+        return lambda literal: values[literal & ~1] ^ (literal & 1)
+
+    def values(self, netlist: Netlist, replaced: Mapping[int, int]) -> dict[int, int]:
+        """The same for even literals, as a dictionary."""
         values = dict(replaced)
         values[0] = 0
         both = self.both
         for gate, left, right in netlist.ands:
             values[gate] = both(values[left & ~1] ^ (left & 1), values[right & ~1] ^ (right & 1))
-        return lambda literal: values[literal & ~1] ^ (literal & 1)
+        return values
 
     def write(self, path: Path, output: int) -> int:
         """Write what `output` depends on as binary AIGER with this one output; returns the number of gates."""

@@ -6,7 +6,8 @@ that is loaded before it is read, an enable beside a valid bit. What proves it i
 1 (or 0), the register is the same on both sides*. All such conditions on the registers that the mutant makes differ are
 assumed at once; a solver looks for a step that breaks one, the broken ones go, and what is left in the end is inductive
 (Houdini). All other registers are one and the same on both sides, and so has to be what they hold next; one that is not
-joins those that differ. If then no output can differ, the mutant is equivalent.
+joins those that differ. If then no output can differ, the mutant is equivalent. At power-up both sides hold the same,
+so all conditions are true there, and a reset is a step like any other.
 
 Limits are counts of conflicts and propagations, so what is proven does not depend on how busy the machine is.
 """
@@ -20,7 +21,6 @@ from collections.abc import Mapping, Sequence
 from pysat.solvers import Solver
 
 from tb.mutation.graph import Graph, Netlist
-from tb.mutation.simulation import RESET, SELECTOR, selector_bit
 
 WORK = 20_000
 """Conflicts in all questions about one mutant."""
@@ -41,44 +41,36 @@ class Induction:
 
     def __init__(self, netlist: Netlist) -> None:
         self._netlist = netlist
-        self._reset = [literal for literal, name in netlist.inputs.items() if name == RESET]
         self._registers: dict[str, list[int]] = {}
         for latch in netlist.latches:
             self._registers.setdefault(_register(netlist, latch), []).append(latch)
         self._conditions = [bit ^ off for bit in self._control_bits() for off in (0, 1)]
         self._graph = Graph()
-        self._original = {0: 0}
-        for literal, name in netlist.inputs.items():
-            self._original[literal] = 0 if SELECTOR in name else self._graph.input()
-        for literal in netlist.latches:
-            self._original[literal] = self._graph.input()
-        self._original |= self._changed(dict(self._original), everything=True)
+        leaves = {literal: self._graph.input() for literal in (*netlist.inputs, *netlist.latches)}
+        leaves |= dict.fromkeys(netlist.selectors, 0)
+        self._original = self._graph.values(netlist, leaves)
 
-    def _changed(self, values: dict[int, int], everything: bool = False) -> dict[int, int]:
-        """The literals that get another value than in the original, when these do."""
-        both, original = self._graph.both, self._original
+    def _changed(self, leaves: Mapping[int, int]) -> dict[int, int]:
+        """The literals that get another value than in the original when these inputs and registers do."""
+        values, both, original = dict(leaves), self._graph.both, self._original
         for gate, left, right in self._netlist.ands:
             a, b = left & ~1, right & ~1
-            if everything or a in values or b in values:
-                a, b = values.get(a, original.get(a, 0)), values.get(b, original.get(b, 0))
+            if a in values or b in values:
+                a, b = values.get(a, original[a]), values.get(b, original[b])
                 value = both(a ^ (left & 1), b ^ (right & 1))
-                if everything or value != original[gate]:
+                if value != original[gate]:
                     values[gate] = value
         return values
 
     def proves(self, mutant: int) -> bool:
         """Whether no output of the mutant, given by its number in the selector, ever differs."""
-        chosen = {
-            literal: 1
-            for literal, name in self._netlist.inputs.items()
-            if SELECTOR in name and mutant >> selector_bit(name) & 1
-        }
+        chosen = {literal: 1 for literal, bit in self._netlist.selectors.items() if mutant >> bit & 1}
         apart: dict[str, list[int]] = {}  # registers that may differ, and when they do not
         work = WORK
         try:
             for _ in range(ROUNDS):
-                step = _Step(self._graph, self._netlist, self._original, work)
-                more = self._after_reset(step, chosen, apart) or self._kept(step, chosen, apart)
+                step = _Step(self._graph, self._original, work)
+                more = self._kept(step, chosen, apart)
                 if not more:
                     return self._same_outputs(step)
                 if len(apart) + len(more) > MOST:
@@ -96,50 +88,37 @@ class Induction:
         busy = sorted(self._netlist.latches, key=lambda latch: -readers[latch])[:BUSIEST]
         return list(dict.fromkeys([*narrow, *busy]))
 
-    def _differences(self, step: _Step, original: Mapping[int, int], mutated: Mapping[int, int]) -> dict[str, int]:
+    def _differences(self, step: _Step) -> dict[str, int]:
         """By register, the literal that says whether what it holds next differs; left out where it can't."""
         found: dict[str, int] = {}
         for latch, following in self._netlist.latches.items():
-            one, other = step.value(original, following), step.value(mutated, following)
+            one, other = step.original(following), step.mutant(following)
             if one != other:
                 register = _register(self._netlist, latch)
                 found[register] = self._graph.either(found.get(register, 0), self._graph.differ(one, other))
         return found
 
-    def _after_reset(self, step: _Step, chosen: Mapping[int, int], apart: dict[str, list[int]]) -> set[str]:
-        """Drop conditions that a reset from any state does not establish; which further registers differ then."""
-        reset = dict.fromkeys(self._reset, 0)
-        original, mutated = self._changed(dict(reset)), self._changed(chosen | reset)
-        more = set()
-        for register, difference in self._differences(step, original, mutated).items():
-            if register in apart:
-                apart[register] = [
-                    condition
-                    for condition in apart[register]
-                    if not step.possible(self._graph.both(difference, step.value(original, step.next(condition))))
-                ]
-            elif step.possible(difference):
-                more.add(register)
-        return more
+    def _next(self, condition: int) -> int:
+        """The literal of the netlist that a condition, a register or its inverse, is a step later."""
+        return self._netlist.latches[condition & ~1] ^ (condition & 1)
 
     def _kept(self, step: _Step, chosen: Mapping[int, int], apart: dict[str, list[int]]) -> set[str]:
         """Drop conditions until the others are inductive; which further registers may differ."""
         graph = self._graph
         twins = {latch: graph.input() for register in apart for latch in self._registers[register]}
-        step.mutated = self._changed(chosen | twins)
+        step.changed = self._changed(chosen | twins)
         for register, conditions in apart.items():
-            bits = [graph.differ(self._original[latch], twins[latch]) for latch in self._registers[register]]
             difference = 0
-            for bit in bits:
-                difference = graph.either(difference, bit)
+            for latch in self._registers[register]:
+                difference = graph.either(difference, graph.differ(self._original[latch], twins[latch]))
             for condition in conditions:
-                step.assume((register, condition), graph.both(difference, step.value({}, condition)) ^ 1)
+                step.assume((register, condition), graph.both(difference, step.original(condition)) ^ 1)
         claims = []  # register, condition (None: always the same), literal that breaks it
-        for register, difference in self._differences(step, {}, step.mutated).items():
+        for register, difference in self._differences(step).items():
             if register not in apart:
                 claims.append((register, None, difference))
             for condition in apart.get(register, ()):
-                claims.append((register, condition, graph.both(difference, step.value({}, step.next(condition)))))
+                claims.append((register, condition, graph.both(difference, step.original(self._next(condition)))))
         claims = [claim for claim in claims if claim[2]]
         more: set[str] = set()
         while claims and not more and step.possible(*(claim[2] for claim in claims)):
@@ -154,31 +133,31 @@ class Induction:
         return more
 
     def _same_outputs(self, step: _Step) -> bool:
-        pairs = ((step.value({}, item), step.value(step.mutated, item)) for item in self._netlist.outputs)
+        pairs = ((step.original(item), step.mutant(item)) for item in self._netlist.outputs)
         return not step.possible(*(self._graph.differ(*pair) for pair in pairs if pair[0] != pair[1]))
 
 
 class _Step:
     """One step of the netlist in a solver: gates are loaded as far as questions need them."""
 
-    def __init__(self, graph: Graph, netlist: Netlist, original: Mapping[int, int], work: int) -> None:
+    def __init__(self, graph: Graph, original: Mapping[int, int], work: int) -> None:
         self.work = work
-        self.mutated: Mapping[int, int] = {}
-        self._graph, self._netlist, self._original = graph, netlist, original
+        self.changed: Mapping[int, int] = {}  # what is not as in the original
+        self._graph, self._original = graph, original
         self._solver = Solver("glucose4")
-        self._variables: dict[int, int] = {}
+        self._count = 0  # of the solver's variables
+        self._variables: dict[int, int] = {}  # by literal of the graph
         self._assumed: dict[tuple[str, int], int] = {}
         self._model: Sequence[int] = ()
         self._solver.add_clause([self._literal(1)])
 
-    def value(self, changed: Mapping[int, int], literal: int) -> int:
-        """What a literal of the netlist is in the graph."""
-        variable = literal & ~1
-        return changed.get(variable, self._original[variable]) ^ (literal & 1)
+    def original(self, literal: int) -> int:
+        """What a literal of the netlist is in the graph, for the original."""
+        return self._original[literal & ~1] ^ (literal & 1)
 
-    def next(self, condition: int) -> int:
-        """The literal of the netlist that a condition, a register or its inverse, is a step later."""
-        return self._netlist.latches[condition & ~1] ^ (condition & 1)
+    def mutant(self, literal: int) -> int:
+        """The same for the mutant."""
+        return self.changed.get(literal & ~1, self._original[literal & ~1]) ^ (literal & 1)
 
     def assume(self, name: tuple[str, int], literal: int) -> None:
         """Assume a literal of the graph until it is forgotten."""
@@ -214,28 +193,26 @@ class _Step:
         return self._model[abs(variable) - 1] == variable
 
     def _solver_variable(self) -> int:
-        self._variables[-len(self._variables) - 1] = found = len(self._variables) + 1
-        return found
+        self._count += 1
+        return self._count
 
     def _literal(self, literal: int) -> int:
         """The solver's literal, with the gates behind it."""
         waiting = [literal & ~1]
         while waiting:
-            variable = waiting.pop()
-            if variable in self._variables:
-                continue
-            self._variables[variable] = gate = len(self._variables) + 1
-            operands = self._graph.operands(variable)
-            if operands is None:
-                continue
+            variable = waiting[-1]
+            operands = self._graph.operands(variable) or ()
             missing = [operand & ~1 for operand in operands if operand & ~1 not in self._variables]
-            if missing:
-                del self._variables[variable]
-                waiting += [variable, *missing]
+            if variable in self._variables or not missing:
+                waiting.pop()
+            waiting += missing
+            if variable in self._variables or missing:
                 continue
-            left, right = (self._signed(operand) for operand in operands)
-            for clause in ([-gate, left], [-gate, right], [gate, -left, -right]):
-                self._solver.add_clause(clause)
+            self._variables[variable] = gate = self._solver_variable()
+            if operands:
+                left, right = map(self._signed, operands)
+                for clause in ([-gate, left], [-gate, right], [gate, -left, -right]):
+                    self._solver.add_clause(clause)
         return self._signed(literal)
 
     def _signed(self, literal: int) -> int:

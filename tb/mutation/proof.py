@@ -24,7 +24,6 @@ from pathlib import Path
 
 from tb.mutation.graph import Graph, Netlist
 from tb.mutation.induction import Induction
-from tb.mutation.simulation import RESET, SELECTOR, selector_bit
 
 _UNCHANGED = "from every state"
 _INVARIANT = "the original never comes into a state in which it matters (inductive invariant found by PDR)"
@@ -47,7 +46,6 @@ class Prover:
         self._netlist = netlist
         self._seconds = seconds
         self._induction = Induction(netlist)
-        self._reset = [literal for literal, name in netlist.inputs.items() if name == RESET]
 
     def prove(self, mutant: int) -> Verdict:
         """The strongest claim that holds for a mutant, given its number in the netlist's selector."""
@@ -77,14 +75,13 @@ class Prover:
 
     def _inputs(self, graph: Graph, mutant: int, started: int, shared: dict[int, int]) -> dict[int, int]:
         """Inputs with the selector fixed and the first cycle a reset; the others are shared by all copies."""
-        values = {}
-        for literal, name in self._netlist.inputs.items():
-            if SELECTOR in name:
-                values[literal] = mutant >> selector_bit(name) & 1
-            else:
-                if literal not in shared:
-                    shared[literal] = graph.input()
-                values[literal] = graph.both(shared[literal], started) if literal in self._reset else shared[literal]
+        values = {literal: mutant >> bit & 1 for literal, bit in self._netlist.selectors.items()}
+        for literal in self._netlist.inputs:
+            if literal not in values and literal not in shared:
+                shared[literal] = graph.input()
+        values |= shared
+        for literal in self._netlist.resets:
+            values[literal] = graph.both(shared[literal], started)
         return values
 
     def _single(self, mutant: int, free: bool) -> tuple[Graph, list[int]]:

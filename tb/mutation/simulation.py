@@ -13,18 +13,12 @@ import numpy as np
 
 from tb.mutation.graph import Netlist
 
-SELECTOR, RESET = "selected_o", "rst_ni"
 CYCLES, COLUMNS, SEED = 96, 32, 1
 KEPT = 16
 """For so many cycles an input keeps its kind: mostly 0, mostly 1, or as often the one as the other."""
 RESETS = 7
 """A run is reset in one of 2**RESETS cycles."""
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
-
-
-def selector_bit(name: str) -> int:
-    """The bit in an input's name such as ``u_rows.u_selector.selected_o[3]``."""
-    return int(name.rsplit("[", 1)[1].rstrip("]"))
 
 
 class Simulation:
@@ -66,13 +60,12 @@ class Simulation:
     def _some(self, mutants: Sequence[int]) -> dict[int, int]:
         rng = np.random.default_rng(SEED)
         values = np.zeros((len(self._place), 1 + len(mutants)), dtype=np.uint64)
-        names = self._netlist.inputs
-        for literal, name in names.items():
-            if SELECTOR in name:
-                chosen = [number >> selector_bit(name) & 1 for number in (0, *mutants)]
-                values[self._place[literal]] = np.where(chosen, _ALL, np.uint64(0))
-        free = np.array([self._place[literal] for literal, name in names.items() if SELECTOR not in name], dtype=int)
-        resets = [self._place[literal] for literal, name in names.items() if name == RESET]
+        selectors = self._netlist.selectors
+        for literal, bit in selectors.items():
+            values[self._place[literal]] = [_ALL if number >> bit & 1 else 0 for number in (0, *mutants)]
+        inputs = [literal for literal in self._netlist.inputs if literal not in selectors]
+        free = np.array([self._place[literal] for literal in inputs], dtype=int)
+        resets = [self._place[literal] for literal in self._netlist.resets]
         values[self._states] = _words(rng, len(self._states))[:, None]
         found: dict[int, int] = {}
         for cycle in range(CYCLES):

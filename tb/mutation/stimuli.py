@@ -24,10 +24,10 @@ RANDOM, RESET, EDGE, SHARED, WINDOW = "random", "reset", "edge", "shared", "wind
 LEFT_OUT = ("sequence",)
 """Kinds that need half a million cycles to reach one corner: no program for hundreds of survivors."""
 LATE = ("late_error", "overflow", WINDOW)
-"""Kinds for what is left when the others have been played and proofs been tried: two whose programs take as many cycles
-as hundreds of others, and what is made for a few mutants. A new one here leaves what was played before it."""
+"""Kinds for what is left when the others have been played and proofs been tried: two whose programs are as long
+as twenty to sixty others, and what is made for a few mutants. A new one here leaves what was played before it."""
 ONCE = ("late_error",)
-"""Of these kinds the first variant alone: the others are as long, and kill no mutant that it leaves."""
+"""Of these kinds the first variant alone: the others are as long or longer, and killed no mutant that it left."""
 TURNS = {RANDOM: 0, "visit": 8, "retires": 4, "interrupted": 6, "pages": 2, "edges": 2, "short_rows": 2}
 """How often a kind is drawn; the others once, in all variants. The caller counts the random ones."""
 OVERFLOW, OVERFLOW_ROWS = "overflow", 8

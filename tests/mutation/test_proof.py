@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tb.mutation import elaborate, points, schemata, triage
+from tb.mutation import elaborate, induction, points, schemata, triage
 from tb.mutation.induction import Induction
 from tb.mutation.proof import Prover
 from tb.mutation.simulation import Simulation
@@ -18,12 +18,21 @@ TOY = Path(__file__).with_name("toy.sv")
 def toy():
     mutants = schemata.number(points.find(points.elaborate("toy", [TOY])))
     netlist = elaborate.netlist("toy", {"WIDTH": 4}, [TOY], mutants)
-    return netlist, {(mutant.original, mutant.operator): mutant.number for mutant in mutants}
+    return SimpleNamespace(netlist=netlist, mutants=mutants)
+
+
+@pytest.fixture(scope="module")
+def number(toy):
+    def of(original: str, operator: str) -> int:
+        (found,) = [m.number for m in toy.mutants if (m.original, m.operator) == (original, operator)]
+        return found
+
+    return of
 
 
 @pytest.fixture(scope="module")
 def prover(toy):
-    return Prover(toy[0], seconds=20)
+    return Prover(toy.netlist, seconds=20)
 
 
 @pytest.mark.parametrize(
@@ -39,17 +48,22 @@ def prover(toy):
         ("value_q <= '0;", "left out", "equivalent"),  # a value is loaded before it is shown
     ],
 )
-def test_verdicts(toy, prover, original, operator, status):
-    assert prover.prove(toy[1][original, operator]).status == status
+def test_verdicts(prover, number, original, operator, status):
+    assert prover.prove(number(original, operator)).status == status
 
 
-def test_a_simulation_sees_no_mutant_that_is_proven_and_many_that_are_not(toy, prover):
-    netlist, numbers = toy
-    seen = Simulation(netlist).seen(list(numbers.values()))
-    statuses = {number: prover.prove(number).status for number in numbers.values()}
-    assert seen and min(seen.values()) > 0
-    assert {statuses[number] for number in seen} == {"open"}
-    assert not {number for number in numbers.values() if statuses[number] == "open"} - set(seen)
+def test_a_simulation_sees_what_cannot_be_proven_and_nothing_else(toy, prover):
+    numbers = [mutant.number for mutant in toy.mutants]
+    seen = Simulation(toy.netlist).seen(numbers)
+    not_proven = {number for number in numbers if prover.prove(number).status == "open"}
+    assert seen.keys() == not_proven and min(seen.values()) > 0
+
+
+def test_induction_proves_no_mutant_that_a_simulation_sees(toy):
+    numbers = [mutant.number for mutant in toy.mutants]
+    prover = Induction(toy.netlist)
+    proven = {number for number in numbers if prover.proves(number)}
+    assert proven and not proven & Simulation(toy.netlist).seen(numbers).keys()
 
 
 @pytest.mark.parametrize(
@@ -62,19 +76,37 @@ def test_a_simulation_sees_no_mutant_that_is_proven_and_many_that_are_not(toy, p
         ("3'd4", "plus 1", False),  # what is the same here is that both counters stay below 6, which it does not guess
     ],
 )
-def test_induction_guesses_when_registers_are_the_same(toy, original, operator, proven):
-    assert Induction(toy[0]).proves(toy[1][original, operator]) is proven
+def test_induction_guesses_when_registers_are_the_same(toy, number, original, operator, proven):
+    assert Induction(toy.netlist).proves(number(original, operator)) is proven
 
 
-def test_without_a_condition_that_holds_nothing_is_proven(toy, monkeypatch):
+def test_without_a_condition_that_holds_nothing_is_proven(toy, number, monkeypatch):
     monkeypatch.setattr("tb.mutation.induction.CONTROL_WIDTH", 0)
     monkeypatch.setattr("tb.mutation.induction.BUSIEST", 0)
-    assert not Induction(toy[0]).proves(toy[1]["value_q <= '0;", "left out"])
+    assert not Induction(toy.netlist).proves(number("value_q <= '0;", "left out"))
 
 
-def test_without_work_nothing_is_proven(toy, monkeypatch):
+def test_all_rounds_share_the_work(toy, monkeypatch):
+    given: list[list[int]] = []
+
+    class Seen(induction._Step):
+        def __init__(self, *arguments):
+            given[-1].append(arguments[-1])
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(induction, "_Step", Seen)
+    monkeypatch.setattr(induction, "PROPAGATIONS", 1)  # so that every question costs something
+    prover = Induction(toy.netlist)
+    for mutant in toy.mutants:
+        given.append([])
+        prover.proves(mutant.number)
+    assert max(map(len, given)) > 1
+    assert all(rounds == sorted(set(rounds), reverse=True) and rounds[0] == induction.WORK for rounds in given)
+
+
+def test_without_work_nothing_is_proven(toy, number, monkeypatch):
     monkeypatch.setattr("tb.mutation.induction.WORK", 0)
-    assert not Induction(toy[0]).proves(toy[1]["value_q <= '0;", "left out"])
+    assert not Induction(toy.netlist).proves(number("value_q <= '0;", "left out"))
 
 
 PARTS = {
