@@ -125,6 +125,20 @@ class Graph:
         """`one` if `select`, else `zero`."""
         return self.either(self.both(select, one), self.both(select ^ 1, zero))
 
+    @property
+    def size(self) -> int:
+        """How many inputs, latches and gates it has."""
+        return self._variables
+
+    def shrink(self, size: int) -> None:
+        """Forget what was made since it had this size."""
+        while self._gates and next(reversed(self._gates)) > 2 * size:
+            _, operands = self._gates.popitem()
+            del self._known[operands]
+        self.inputs = [literal for literal in self.inputs if literal <= 2 * size]
+        self.latches = {latch: following for latch, following in self.latches.items() if latch <= 2 * size}
+        self._variables = size
+
     def operands(self, literal: int) -> tuple[int, int] | None:
         """What a gate is the conjunction of; None for an input, a latch or a constant."""
         return self._gates.get(literal)
@@ -157,7 +171,7 @@ class Graph:
                 waiting.append(self.latches[literal] & ~1)
         inputs = [literal for literal in self.inputs if literal in used]
         latches = [literal for literal in self.latches if literal in used]
-        gates = [literal for literal in self._gates if literal in used]
+        gates = sorted(used & self._gates.keys())
         renamed = {0: 0} | {old: 2 * new for new, old in enumerate([*inputs, *latches, *gates], 1)}
 
         def literal_of(literal: int) -> int:

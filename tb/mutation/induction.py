@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pysat.solvers import Solver
 
 from tb.mutation.graph import Graph, Netlist
+from tb.mutation.sides import Sides
 
-WORK = 20_000
+WORK = 14_000
 """Conflicts in all questions about one mutant."""
 PROPAGATIONS = 20_000
 """So many count as a conflict: some questions are long without one."""
@@ -39,38 +40,23 @@ class _OutOfWork(Exception):
 class Induction:
     """Proofs about the mutants of one netlist."""
 
-    def __init__(self, netlist: Netlist) -> None:
-        self._netlist = netlist
+    def __init__(self, sides: Sides) -> None:
+        self._sides, self._graph, self._netlist = sides, sides.graph, sides.netlist
+        netlist = sides.netlist
         self._registers: dict[str, list[int]] = {}
         for latch in netlist.latches:
             self._registers.setdefault(_register(netlist, latch), []).append(latch)
         self._conditions = [bit ^ off for bit in self._control_bits() for off in (0, 1)]
-        self._graph = Graph()
-        leaves = {literal: self._graph.input() for literal in (*netlist.inputs, *netlist.latches)}
-        leaves |= dict.fromkeys(netlist.selectors, 0)
-        self._original = self._graph.values(netlist, leaves)
-
-    def _changed(self, leaves: Mapping[int, int]) -> dict[int, int]:
-        """The literals that get another value than in the original when these inputs and registers do."""
-        values, both, original = dict(leaves), self._graph.both, self._original
-        for gate, left, right in self._netlist.ands:
-            a, b = left & ~1, right & ~1
-            if a in values or b in values:
-                a, b = values.get(a, original[a]), values.get(b, original[b])
-                value = both(a ^ (left & 1), b ^ (right & 1))
-                if value != original[gate]:
-                    values[gate] = value
-        return values
 
     def proves(self, mutant: int) -> bool:
         """Whether no output of the mutant, given by its number in the selector, ever differs."""
-        chosen = {literal: 1 for literal, bit in self._netlist.selectors.items() if mutant >> bit & 1}
         apart: dict[str, list[int]] = {}  # registers that may differ, and when they do not
         work = WORK
         try:
             for _ in range(ROUNDS):
-                step = _Step(self._graph, self._original, work)
-                more = self._kept(step, chosen, apart)
+                self._sides.forget()
+                step = _Step(self._graph, work)
+                more = self._kept(step, mutant, apart)
                 if not more:
                     return self._same_outputs(step)
                 if len(apart) + len(more) > MOST:
@@ -79,6 +65,8 @@ class Induction:
                 apart |= {register: list(self._conditions) for register in more}
         except _OutOfWork:
             pass
+        finally:
+            self._sides.forget()
         return False
 
     def _control_bits(self) -> list[int]:
@@ -88,37 +76,37 @@ class Induction:
         busy = sorted(self._netlist.latches, key=lambda latch: -readers[latch])[:BUSIEST]
         return list(dict.fromkeys([*narrow, *busy]))
 
-    def _differences(self, step: _Step) -> dict[str, int]:
+    def _differences(self) -> dict[str, int]:
         """By register, the literal that says whether what it holds next differs; left out where it can't."""
         found: dict[str, int] = {}
+        differing = self._sides.differences(self._netlist.latches.values())
         for latch, following in self._netlist.latches.items():
-            one, other = step.original(following), step.mutant(following)
-            if one != other:
+            if following in differing:
                 register = _register(self._netlist, latch)
-                found[register] = self._graph.either(found.get(register, 0), self._graph.differ(one, other))
+                found[register] = self._graph.either(found.get(register, 0), differing[following])
         return found
 
     def _next(self, condition: int) -> int:
         """The literal of the netlist that a condition, a register or its inverse, is a step later."""
         return self._netlist.latches[condition & ~1] ^ (condition & 1)
 
-    def _kept(self, step: _Step, chosen: Mapping[int, int], apart: dict[str, list[int]]) -> set[str]:
+    def _kept(self, step: _Step, mutant: int, apart: dict[str, list[int]]) -> set[str]:
         """Drop conditions until the others are inductive; which further registers may differ."""
-        graph = self._graph
+        graph, sides = self._graph, self._sides
         twins = {latch: graph.input() for register in apart for latch in self._registers[register]}
-        step.changed = self._changed(chosen | twins)
+        sides.change(mutant, twins)
         for register, conditions in apart.items():
             difference = 0
             for latch in self._registers[register]:
-                difference = graph.either(difference, graph.differ(self._original[latch], twins[latch]))
+                difference = graph.either(difference, graph.differ(sides.original[latch], twins[latch]))
             for condition in conditions:
-                step.assume((register, condition), graph.both(difference, step.original(condition)) ^ 1)
+                step.assume((register, condition), graph.both(difference, sides.of_original(condition)) ^ 1)
         claims = []  # register, condition (None: always the same), literal that breaks it
-        for register, difference in self._differences(step).items():
+        for register, difference in self._differences().items():
             if register not in apart:
                 claims.append((register, None, difference))
             for condition in apart.get(register, ()):
-                claims.append((register, condition, graph.both(difference, step.original(self._next(condition)))))
+                claims.append((register, condition, graph.both(difference, sides.of_original(self._next(condition)))))
         claims = [claim for claim in claims if claim[2]]
         more: set[str] = set()
         while claims and not more and step.possible(*(claim[2] for claim in claims)):
@@ -133,31 +121,20 @@ class Induction:
         return more
 
     def _same_outputs(self, step: _Step) -> bool:
-        pairs = ((step.original(item), step.mutant(item)) for item in self._netlist.outputs)
-        return not step.possible(*(self._graph.differ(*pair) for pair in pairs if pair[0] != pair[1]))
+        return not step.possible(*self._sides.differences(self._netlist.outputs).values())
 
 
 class _Step:
     """One step of the netlist in a solver: gates are loaded as far as questions need them."""
 
-    def __init__(self, graph: Graph, original: Mapping[int, int], work: int) -> None:
-        self.work = work
-        self.changed: Mapping[int, int] = {}  # what is not as in the original
-        self._graph, self._original = graph, original
+    def __init__(self, graph: Graph, work: int) -> None:
+        self.work, self._graph = work, graph
         self._solver = Solver("glucose4")
         self._count = 0  # of the solver's variables
         self._variables: dict[int, int] = {}  # by literal of the graph
         self._assumed: dict[tuple[str, int], int] = {}
         self._model: Sequence[int] = ()
         self._solver.add_clause([self._literal(1)])
-
-    def original(self, literal: int) -> int:
-        """What a literal of the netlist is in the graph, for the original."""
-        return self._original[literal & ~1] ^ (literal & 1)
-
-    def mutant(self, literal: int) -> int:
-        """The same for the mutant."""
-        return self.changed.get(literal & ~1, self._original[literal & ~1]) ^ (literal & 1)
 
     def assume(self, name: tuple[str, int], literal: int) -> None:
         """Assume a literal of the graph until it is forgotten."""

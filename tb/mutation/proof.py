@@ -24,7 +24,10 @@ from pathlib import Path
 
 from tb.mutation.graph import Graph, Netlist
 from tb.mutation.induction import Induction
+from tb.mutation.sides import Sides
 
+SMALL = 10_000
+"""Gates of the largest netlist for which ABC finds invariants within seconds; above it only time would be lost."""
 _UNCHANGED = "from every state"
 _INVARIANT = "the original never comes into a state in which it matters (inductive invariant found by PDR)"
 _CONDITIONS = "no sequence of inputs shows it at the outputs (induction on conditional equalities)"
@@ -45,31 +48,34 @@ class Prover:
     def __init__(self, netlist: Netlist, seconds: int) -> None:
         self._netlist = netlist
         self._seconds = seconds
-        self._induction = Induction(netlist)
+        self._sides = Sides(netlist)
+        self._induction = Induction(self._sides)
 
     def prove(self, mutant: int) -> Verdict:
         """The strongest claim that holds for a mutant, given its number in the netlist's selector."""
         verdict = self.state_by_state(mutant)
         if verdict.status == "open" and self._induction.proves(mutant):
             return Verdict("equivalent", _CONDITIONS)
-        return self.in_sequence(mutant) if verdict.status == "open" else verdict
+        if verdict.status == "open" and len(self._netlist.ands) <= SMALL:
+            return self.in_sequence(mutant)
+        return verdict
 
     def state_by_state(self, mutant: int) -> Verdict:
         """The first claim alone, which takes a fraction of a second."""
-        graph, differences = self._single(mutant, free=True)
-        if not differences:
-            return Verdict("equivalent", f"{_UNCHANGED}: the same gates")
-        if self._holds(graph, _any(graph, differences), "iprove"):
-            return Verdict("equivalent", _UNCHANGED)
-        return Verdict("open", "not proven from every state")
+        sides, netlist = self._sides, self._netlist
+        sides.change(mutant, {})
+        differences = sides.differences([*netlist.latches.values(), *netlist.outputs])
+        holds = self._holds(sides.graph, _any(sides.graph, list(differences.values())), "iprove")
+        sides.forget()
+        if not holds:
+            return Verdict("open", "not proven within the limits")
+        return Verdict("equivalent", _UNCHANGED if differences else f"{_UNCHANGED}: the same gates")
 
     def in_sequence(self, mutant: int) -> Verdict:
         """What ABC finds about what happens from the first cycle on."""
-        graph, differences = self._single(mutant, free=False)
-        if self._holds(graph, _any(graph, differences), "scorr; pdr"):
+        if self._holds(*self._single(mutant), "scorr; pdr"):
             return Verdict("unreachable", _INVARIANT)
-        graph, difference = self._pair(mutant)
-        if self._holds(graph, difference, "scorr; pdr"):
+        if self._holds(*self._pair(mutant), "scorr; pdr"):
             return Verdict("equivalent", _SEQUENCE)
         return Verdict("open", "not proven within the limits")
 
@@ -84,22 +90,19 @@ class Prover:
             values[literal] = graph.both(shared[literal], started)
         return values
 
-    def _single(self, mutant: int, free: bool) -> tuple[Graph, list[int]]:
-        """One set of registers; where the mutant's outputs or next states differ. `free`: in any state."""
-        graph, shared = Graph(), {}
-        started = 1 if free else _started(graph)
-        registers = {latch: graph.input() if free else graph.latch() for latch in self._netlist.latches}
-        state = registers if free else _power_up(graph, registers, started)
-        original = graph.copy(self._netlist, self._inputs(graph, 0, started, shared) | state)
-        mutated = graph.copy(self._netlist, self._inputs(graph, mutant, started, shared) | state)
-        if not free:
-            for latch, following in self._netlist.latches.items():
-                graph.latches[registers[latch]] = original(following)
-        followings = [(original(item), mutated(item)) for item in self._netlist.latches.values()]
-        outputs = [(original(item), mutated(item)) for item in self._netlist.outputs]
-        differences = [graph.differ(*pair) for pair in followings if pair[0] != pair[1]]
-        differences += [graph.both(started, graph.differ(*pair)) for pair in outputs if pair[0] != pair[1]]
-        return graph, [item for item in differences if item]
+    def _single(self, mutant: int) -> tuple[Graph, int]:
+        """One set of registers; whether the mutant's outputs or next states differ."""
+        netlist, graph, shared = self._netlist, Graph(), {}
+        started = _started(graph)
+        registers = {latch: graph.latch() for latch in netlist.latches}
+        state = _power_up(graph, registers, started)
+        original = graph.copy(netlist, self._inputs(graph, 0, started, shared) | state)
+        mutated = graph.copy(netlist, self._inputs(graph, mutant, started, shared) | state)
+        for latch, following in netlist.latches.items():
+            graph.latches[registers[latch]] = original(following)
+        followings = [graph.differ(original(item), mutated(item)) for item in netlist.latches.values()]
+        outputs = [graph.differ(original(item), mutated(item)) for item in netlist.outputs]
+        return graph, graph.either(_any(graph, followings), graph.both(started, _any(graph, outputs)))
 
     def _pair(self, mutant: int) -> tuple[Graph, int]:
         """Original and mutant side by side: two sets of those registers that the mutant may change."""

@@ -35,7 +35,7 @@ from tb.mutation.simulation import Simulation
 
 PROVER = [
     Path(__file__).with_name(f"{name}.py")
-    for name in ("elaborate", "graph", "induction", "proof", "schemata", "simulation")
+    for name in ("elaborate", "graph", "induction", "proof", "schemata", "sides", "simulation")
 ]
 FILE = FOLDER / "proofs.jsonl"
 """A line per proof, as it came: a run that was stopped goes on, and an edit that changes no netlist costs nothing."""

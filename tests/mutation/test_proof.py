@@ -9,6 +9,7 @@ import pytest
 from tb.mutation import elaborate, induction, points, schemata, triage
 from tb.mutation.induction import Induction
 from tb.mutation.proof import Prover
+from tb.mutation.sides import Sides
 from tb.mutation.simulation import Simulation
 
 TOY = Path(__file__).with_name("toy.sv")
@@ -61,7 +62,7 @@ def test_a_simulation_sees_what_cannot_be_proven_and_nothing_else(toy, prover):
 
 def test_induction_proves_no_mutant_that_a_simulation_sees(toy):
     numbers = [mutant.number for mutant in toy.mutants]
-    prover = Induction(toy.netlist)
+    prover = Induction(Sides(toy.netlist))
     proven = {number for number in numbers if prover.proves(number)}
     assert proven and not proven & Simulation(toy.netlist).seen(numbers).keys()
 
@@ -77,13 +78,13 @@ def test_induction_proves_no_mutant_that_a_simulation_sees(toy):
     ],
 )
 def test_induction_guesses_when_registers_are_the_same(toy, number, original, operator, proven):
-    assert Induction(toy.netlist).proves(number(original, operator)) is proven
+    assert Induction(Sides(toy.netlist)).proves(number(original, operator)) is proven
 
 
 def test_without_a_condition_that_holds_nothing_is_proven(toy, number, monkeypatch):
     monkeypatch.setattr("tb.mutation.induction.CONTROL_WIDTH", 0)
     monkeypatch.setattr("tb.mutation.induction.BUSIEST", 0)
-    assert not Induction(toy.netlist).proves(number("value_q <= '0;", "left out"))
+    assert not Induction(Sides(toy.netlist)).proves(number("value_q <= '0;", "left out"))
 
 
 def test_all_rounds_share_the_work(toy, monkeypatch):
@@ -96,7 +97,7 @@ def test_all_rounds_share_the_work(toy, monkeypatch):
 
     monkeypatch.setattr(induction, "_Step", Seen)
     monkeypatch.setattr(induction, "PROPAGATIONS", 1)  # so that every question costs something
-    prover = Induction(toy.netlist)
+    prover = Induction(Sides(toy.netlist))
     for mutant in toy.mutants:
         given.append([])
         prover.proves(mutant.number)
@@ -106,7 +107,7 @@ def test_all_rounds_share_the_work(toy, monkeypatch):
 
 def test_without_work_nothing_is_proven(toy, number, monkeypatch):
     monkeypatch.setattr("tb.mutation.induction.WORK", 0)
-    assert not Induction(toy.netlist).proves(number("value_q <= '0;", "left out"))
+    assert not Induction(Sides(toy.netlist)).proves(number("value_q <= '0;", "left out"))
 
 
 PARTS = {
