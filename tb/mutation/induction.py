@@ -23,9 +23,9 @@ from pysat.solvers import Solver
 from tb.mutation.graph import Graph, Netlist
 from tb.mutation.sides import Sides
 
-WORK = 14_000
+WORK = 40_000
 """Conflicts in all questions about one mutant."""
-PROPAGATIONS = 20_000
+PROPAGATIONS = 1_000
 """So many count as a conflict: some questions are long without one."""
 ROUNDS, MOST = 6, 60
 """How often registers may be added to those that differ, and how many there may be."""
@@ -154,6 +154,7 @@ class _Step:
         self._solver.add_clause([-asked, *map(self._literal, wanted)])
         before = self._solver.accum_stats()
         self._solver.conf_budget(max(1, self.work))
+        self._solver.prop_budget(max(1, self.work) * PROPAGATIONS)
         found = self._solver.solve_limited([asked, *self._assumed.values()])
         after = self._solver.accum_stats()
         self.work -= after["conflicts"] - before["conflicts"]
