@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The prover's verdicts on a module in which the fate of every mutant is known by reasoning."""
 
+import functools
+import itertools
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from tb.mutation import elaborate, induction, points, schemata, triage
+from tb.mutation.graph import Graph
 from tb.mutation.induction import Induction
 from tb.mutation.proof import Prover
 from tb.mutation.sides import Sides
@@ -103,6 +106,27 @@ def test_all_rounds_share_the_work(toy, monkeypatch):
         prover.proves(mutant.number)
     assert max(map(len, given)) > 1
     assert all(rounds == sorted(set(rounds), reverse=True) and rounds[0] == induction.WORK for rounds in given)
+
+
+def test_a_question_ends_with_its_propagations_too(monkeypatch):
+    graph, wanted = Graph(), 1
+    placed = [[graph.input() for _ in range(8)] for _ in range(9)]  # nine pigeons, eight holes: long to refute
+    for holes in placed:
+        wanted = graph.both(wanted, functools.reduce(graph.either, holes))
+    for hole in range(8):
+        for one, other in itertools.combinations(placed, 2):
+            wanted = graph.both(wanted, graph.both(one[hole], other[hole]) ^ 1)
+
+    def propagations(each: int) -> int:
+        monkeypatch.setattr(induction, "PROPAGATIONS", each)
+        step = induction._Step(graph, 20_000)
+        try:
+            assert not step.possible(wanted) and each > 1
+        except induction._OutOfWork:
+            assert each == 1
+        return step._solver.accum_stats()["propagations"]
+
+    assert propagations(1) < propagations(10_000) / 2
 
 
 def test_without_work_nothing_is_proven(toy, number, monkeypatch):
