@@ -18,9 +18,9 @@ from beatmatch.memory import MemoryTiming
 from beatmatch.program import HostEvent, Program
 from tb.coverage.pieces import from_accumulator, simple, small_program
 from tb.mutation import moments, partial, values
+from tb.mutation.moments import FAST
 
 ENGINES = (Opcode.LOAD, Opcode.WEIGHTS_SP, Opcode.MATMUL, Opcode.REQUANT, Opcode.STORE)
-FAST = MemoryTiming(read_latency=1, write_latency=1)
 NEVER = {"wait0_id": 31, "wait0_n": 1}
 """Waits for a counter that nobody raises."""
 

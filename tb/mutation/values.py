@@ -7,12 +7,9 @@ import random
 
 from beatmatch.config import Config
 from beatmatch.isa import Format, Opcode
-from beatmatch.memory import MemoryTiming
 from beatmatch.program import HostEvent, Program, Segment
 from tb.coverage.pieces import from_accumulator, simple, small_program
-from tb.mutation.moments import column
-
-FAST = MemoryTiming(read_latency=1, write_latency=1)
+from tb.mutation.moments import FAST, column
 
 
 def bounds(rng: random.Random, config: Config, variant: int) -> Program:

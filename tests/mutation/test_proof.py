@@ -129,6 +129,14 @@ def test_a_question_ends_with_its_propagations_too(monkeypatch):
     assert propagations(1) < propagations(10_000) / 2
 
 
+def test_a_mutant_leaves_nothing_in_the_graph(toy):
+    sides = Sides(toy.netlist)
+    size = sides.graph.size
+    for mutant in toy.mutants:
+        Induction(sides).proves(mutant.number)
+        assert sides.graph.size == size
+
+
 def test_without_work_nothing_is_proven(toy, number, monkeypatch):
     monkeypatch.setattr("tb.mutation.induction.WORK", 0)
     assert not Induction(Sides(toy.netlist)).proves(number("value_q <= '0;", "left out"))
